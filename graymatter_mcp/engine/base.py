@@ -1,0 +1,139 @@
+"""The one door: every surface calls this protocol and nothing below it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from graymatter_mcp.model.checkpoints import Checkpoint, JsonObject, Message
+    from graymatter_mcp.model.facts import Fact, Origin
+    from graymatter_mcp.model.ids import FactId, Namespace
+    from graymatter_mcp.model.requests import (
+        BatchRecallRequest,
+        RecallRequest,
+        RememberRequest,
+        WriteOptions,
+    )
+    from graymatter_mcp.model.results import (
+        BatchRecallResult,
+        ConsolidationReport,
+        EngineStatus,
+        MemoryStats,
+        RecallExplainResult,
+        RecallResult,
+        Revision,
+    )
+
+
+class Memory(Protocol):
+    """Long-term memory. Every failure is a `GraymatterError`."""
+
+    async def recall(self, request: RecallRequest) -> RecallResult:
+        """Rank the namespace for the query."""
+        ...
+
+    async def recall_explain(self, request: RecallRequest) -> RecallExplainResult:
+        """Rank as `recall` does and tell why; no feedback, no hints."""
+        ...
+
+    async def recall_all(self, request: RecallRequest) -> RecallResult:
+        """Fuse the namespace's ranking with that of ``__shared__``."""
+        ...
+
+    async def recall_batch(self, request: BatchRecallRequest) -> BatchRecallResult:
+        """Rank each query as it would alone, and merge."""
+        ...
+
+    async def remember(self, request: RememberRequest) -> Fact:
+        """Store one fact; on return it is durable and found by its words."""
+        ...
+
+    async def add_alias(
+        self, namespace: Namespace, term: str, equivalents: Sequence[str], origin: Origin
+    ) -> Fact:
+        """Declare that a term and its equivalents mean the same."""
+        ...
+
+    async def revise(
+        self, namespace: Namespace, target: str, text: str, options: WriteOptions, origin: Origin
+    ) -> Revision:
+        """Replace every live fact whose text is exactly `target` by one new fact."""
+        ...
+
+    async def forget(self, namespace: Namespace, target: str) -> tuple[Fact, ...]:
+        """Retire every live fact whose text is exactly `target`; nothing is erased."""
+        ...
+
+    async def set_pinned(self, namespace: Namespace, target: str, pinned: bool) -> tuple[Fact, ...]:
+        """Pin or unpin every matching fact; unpin also clears retired copies."""
+        ...
+
+    async def link(self, namespace: Namespace, source: str, target: str) -> tuple[str, str]:
+        """Add an edge of relation ``agent_link``; returns the two node ids."""
+        ...
+
+    async def save_checkpoint(
+        self,
+        namespace: Namespace,
+        state: JsonObject | None,
+        *,
+        messages: Sequence[Message] = (),
+        metadata: dict[str, str] | None = None,
+    ) -> Checkpoint:
+        """Save a new checkpoint; overwrites none."""
+        ...
+
+    async def resume_checkpoint(self, namespace: Namespace) -> Checkpoint:
+        """Return the newest checkpoint.
+
+        Raises:
+            NoCheckpointsError: There is none.
+            CorruptRecordError: One of the namespace's records is damaged.
+        """
+        ...
+
+    async def load_checkpoint(self, namespace: Namespace, checkpoint_id: str) -> Checkpoint:
+        """Return one checkpoint by id."""
+        ...
+
+    async def list_checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
+        """Return all checkpoints, newest first."""
+        ...
+
+    async def list_facts(self, namespace: Namespace) -> list[Fact]:
+        """Return all records, retired facts and aliases included, newest first."""
+        ...
+
+    async def list_agents(self) -> list[Namespace]:
+        """Return every namespace ever written to."""
+        ...
+
+    async def stats(self, namespace: Namespace) -> MemoryStats:
+        """Count one namespace."""
+        ...
+
+    async def consolidate(self, namespace: Namespace) -> ConsolidationReport:
+        """Decay and prune now."""
+        ...
+
+    async def delete(self, namespace: Namespace, fact_id: FactId) -> None:
+        """Erase one record for good."""
+        ...
+
+    async def default_confidence_weight(self) -> float:
+        """Return the configured weight that an omitted option takes."""
+        ...
+
+    async def status(self) -> EngineStatus:
+        """Describe the whole store."""
+        ...
+
+    async def ping(self) -> None:
+        """Prove that the store answers."""
+        ...
+
+    async def aclose(self) -> None:
+        """Finish what was begun, flush and release; twice is fine."""
+        ...

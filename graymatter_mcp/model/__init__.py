@@ -1,0 +1,1 @@
+"""Values that travel between layers: frozen, typed, standard library only."""

@@ -1,0 +1,336 @@
+"""The store interface: atomic writes, and snapshots that give raw signals.
+
+Stores are synchronous and thread-safe; the engine calls them from worker threads. They never score:
+only ``ranking`` does, so two stores give one order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graymatter_mcp.model.ids import UNSET, FactId, Namespace, UnsetType
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from graymatter_mcp.model.checkpoints import Checkpoint
+    from graymatter_mcp.model.facts import Alias, Fact
+
+Rows = NDArray[np.int32]
+"""Positions within one snapshot, in [0, size)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFact:
+    """A fact to append, with its unstemmed tokens in order (`ranking.tokens.tokenize`)."""
+
+    fact: Fact
+    terms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactPatch:
+    """A change of some fields of one fact, appended as its next version.
+
+    `expected`, when given, is the version that was read: the batch fails unless the stored fact still
+    has its text, kind and label and is live. Without it the patch applies to whatever is current, but
+    never to an unknown id.
+    """
+
+    namespace: Namespace
+    fact_id: FactId
+    expected: Fact | None = None
+    text: str | UnsetType = UNSET
+    terms: tuple[str, ...] | UnsetType = UNSET
+    superseded_by: str | UnsetType = UNSET
+    confidence: str | UnsetType = UNSET
+    pinned_at: datetime | None | UnsetType = UNSET
+    alias: Alias | None | UnsetType = UNSET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vitals:
+    """Book-keeping of one fact that is not history: absolute values, the latest wins."""
+
+    namespace: Namespace
+    fact_id: FactId
+    access_count: int
+    accessed_at: datetime
+    weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVectors:
+    """Fixed-point unit vectors of one fact; int16, shape (windows, dim)."""
+
+    namespace: Namespace
+    fact_id: FactId
+    text: str
+    """The text that was embedded: vectors of an older text are dropped, not stored."""
+    windows: NDArray[np.int16]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A node of a namespace's graph; `id` is lower case and trimmed."""
+
+    namespace: Namespace
+    id: str
+    label: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edge:
+    """A directed edge between two nodes of one namespace; `weight` in [0, 1]."""
+
+    namespace: Namespace
+    source: str
+    target: str
+    relation: str
+    created_at: datetime
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditEntry:
+    """One curation, kept best effort."""
+
+    at: datetime
+    action: str
+    namespace: Namespace
+    old_text: str
+    new_text: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteBatch:
+    """What one call changes: all of it or nothing."""
+
+    facts: tuple[NewFact, ...] = ()
+    patches: tuple[FactPatch, ...] = ()
+    vitals: tuple[Vitals, ...] = ()
+    vectors: tuple[NewVectors, ...] = ()
+    model_key: str = ""
+    """The key under which `vectors` are stored."""
+    nodes: tuple[Node, ...] = ()
+    """Nodes to create unless they exist."""
+    edges: tuple[Edge, ...] = ()
+    """Edges to add; one that exists (same ends and relation) is kept as it is."""
+    checkpoints: tuple[Checkpoint, ...] = ()
+    audit: tuple[AuditEntry, ...] = ()
+    delete: tuple[tuple[Namespace, FactId], ...] = ()
+    """Facts to erase with their versions, vectors and vitals; unknown ids are ignored."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Postings:
+    """Where one term occurs among the eligible facts of a snapshot."""
+
+    rows: Rows
+    """Facts that hold the term, ascending; document frequency = its length."""
+    tf: NDArray[np.float64]
+    """Occurrences in each of them, >= 1; same length as `rows`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cooccurrence:
+    """A term that stands beside seed terms; counts are numbers of eligible facts."""
+
+    term: str
+    with_seed: int
+    df: int
+
+
+class Snapshot(Protocol):
+    """One namespace at one instant, filtered before anything is counted.
+
+    Arrays have one entry per row, `size` rows in all; only rows where `eligible` is true exist for
+    ranking: live content of at least the level asked for.
+    """
+
+    size: int
+    eligible: NDArray[np.bool_]
+    count: int
+    """Number of eligible rows (N)."""
+    mean_length: float
+    """Mean number of tokens over eligible rows; 0.0 when there are none."""
+    lengths: NDArray[np.float64]
+    levels: NDArray[np.int8]
+    """Effective confidence level of each row: 0, 1 or 2."""
+    age_order: NDArray[np.int64]
+    """Sort key of each row for (created_at ascending, id ascending)."""
+    id_order: NDArray[np.int64]
+    """Sort key of each row for id ascending."""
+    recency_order: Rows
+    """All rows, newest created_at first, equal stamps by id ascending."""
+    aliases: Sequence[Alias]
+    """Live aliases, oldest first."""
+
+    def postings(self, terms: Sequence[str]) -> list[Postings]:
+        """Return the postings of each index term (stemmed when the store stems), in order."""
+        ...
+
+    def similarities(self, query: NDArray[np.int16]) -> NDArray[np.float32] | None:
+        """Return exact fixed-point dot products, the best over windows of query and fact.
+
+        Args:
+            query: Shape (windows, dim).
+
+        Returns:
+            Shape (size,), integers as float32, -inf where a row has no vector of the model in use
+            or is not eligible; None when no eligible row has one.
+        """
+        ...
+
+    def facts(self, rows: Sequence[int]) -> list[Fact]:
+        """Fetch facts by row, in the order given."""
+        ...
+
+    def texts(self, rows: Sequence[int]) -> list[str]:
+        """Fetch only the texts by row, in the order given."""
+        ...
+
+    def cooccurring(self, seeds: Sequence[str]) -> list[Cooccurrence]:
+        """Return every other index term of the eligible facts that hold at least one seed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PendingVector:
+    """A live content fact without a vector of the model in use."""
+
+    namespace: Namespace
+    fact_id: FactId
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceStats:
+    """Counts of one namespace."""
+
+    namespace: Namespace
+    live: int
+    """Live content facts."""
+    retired: int
+    aliases: int
+    """Live aliases."""
+    pinned: int
+    recalls: int
+    """Sum of access counts."""
+    mean_weight: float
+    """Over all records; 0.0 when there are none."""
+    oldest_at: datetime | None
+    newest_at: datetime | None
+
+    @property
+    def total(self) -> int:
+        """All records: live, retired and aliases."""
+        return self.live + self.retired + self.aliases
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreStats:
+    """Counts of the whole store."""
+
+    namespaces: tuple[NamespaceStats, ...]
+    pending_vectors: int
+    nodes: int
+    edges: int
+    meta: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+class MemoryStore(Protocol):
+    """What the engine needs of a database."""
+
+    read_only: bool
+
+    def use_model(self, model_key: str) -> None:
+        """Make `model_key` the one whose vectors snapshots compare and `pending_vectors` misses; "" for none."""
+        ...
+
+    def apply(self, batch: WriteBatch) -> None:
+        """Commit the batch; on return it is durable and visible to every later snapshot.
+
+        Raises:
+            FactChangedError: A patch's expectation does not hold, or its fact is unknown.
+            ReadOnlyError: The store takes no writes.
+            StoreUnavailableError: The database failed; nothing of the batch is stored.
+        """
+        ...
+
+    def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:
+        """Count one access of each live fact, soon and best effort; cheap, never waits for the disk."""
+        ...
+
+    def snapshot(self, namespace: Namespace, min_level: int = 0) -> Snapshot:
+        """Return a consistent view of the namespace; an unknown one is empty."""
+        ...
+
+    def get(self, namespace: Namespace, ids: Sequence[FactId]) -> list[Fact]:
+        """Fetch records by id, retired ones and aliases included; unknown ids are left out."""
+        ...
+
+    def find_text(self, namespace: Namespace, text: str) -> list[Fact]:
+        """Return every record, live or retired, of exactly this text, oldest first."""
+        ...
+
+    def list(self, namespace: Namespace) -> list[Fact]:
+        """Return all records, retired ones and aliases included, newest first."""
+        ...
+
+    def superseded_by(self, namespace: Namespace, heirs: Sequence[FactId]) -> dict[FactId, list[FactId]]:
+        """Map each heir to the ids directly retired in its favour, ascending; heirs without any are left out."""
+        ...
+
+    def namespaces(self) -> list[Namespace]:
+        """Return every namespace that was ever written to, ascending by code point."""
+        ...
+
+    def pending_vectors(self, limit: int) -> list[PendingVector]:
+        """Return the oldest live content facts without a vector of the model in use."""
+        ...
+
+    def checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
+        """Return all checkpoints, newest first, equal stamps by id descending.
+
+        Raises:
+            CorruptRecordError: One of them cannot be decoded; the message holds ``decode checkpoint``.
+        """
+        ...
+
+    def neighbours(self, namespace: Namespace, node_ids: Sequence[str]) -> list[Node]:
+        """Return nodes one edge away in either direction, by weight descending, then id; never a seed."""
+        ...
+
+    def audit(self, limit: int) -> list[AuditEntry]:
+        """Return the newest entries first."""
+        ...
+
+    def add_to_counters(self, amounts: Mapping[str, int]) -> None:
+        """Add to named lifetime counters, shown as integers in `StoreStats.meta`."""
+        ...
+
+    def stats(self) -> StoreStats:
+        """Count the whole store; namespaces ascending."""
+        ...
+
+    def ping(self) -> None:
+        """Prove that the database answers.
+
+        Raises:
+            StoreUnavailableError: It does not.
+        """
+        ...
+
+    def close(self) -> None:
+        """Flush and release everything; twice is fine."""
+        ...
+
+
