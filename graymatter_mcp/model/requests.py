@@ -61,3 +61,5 @@ class RememberRequest:
     origin: Origin = field(default_factory=Origin)
     consolidate: bool = True
     """Whether the write may trigger the consolidation check."""
+    is_curation: bool = False
+    """Whether the write is kept in the audit log, as all of `memory_reflect` is."""

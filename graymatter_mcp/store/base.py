@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graymatter_mcp.model.ids import UNSET, FactId, Namespace, UnsetType
+from graymatter_mcp.model.times import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from graymatter_mcp.model.checkpoints import Checkpoint
@@ -49,8 +50,13 @@ class FactPatch:
     terms: tuple[str, ...] | UnsetType = UNSET
     superseded_by: str | UnsetType = UNSET
     confidence: str | UnsetType = UNSET
-    pinned_at: datetime | None | UnsetType = UNSET
-    alias: Alias | None | UnsetType = UNSET
+    pinned_at: datetime | UnsetType | None = UNSET
+    pruned_at: datetime | UnsetType | None = UNSET
+    """When the fact was pruned: from then on every read but `pruned` is as if it did not exist.
+
+    A pinned fact is never pruned: the batch fails.
+    """
+    alias: Alias | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +119,8 @@ class AuditEntry:
 class WriteBatch:
     """What one call changes: all of it or nothing."""
 
+    at: datetime = EPOCH
+    """When the call was made: the versions that `patches` make are valid from here."""
     facts: tuple[NewFact, ...] = ()
     patches: tuple[FactPatch, ...] = ()
     vitals: tuple[Vitals, ...] = ()
@@ -127,6 +135,8 @@ class WriteBatch:
     audit: tuple[AuditEntry, ...] = ()
     delete: tuple[tuple[Namespace, FactId], ...] = ()
     """Facts to erase with their versions, vectors and vitals; unknown ids are ignored."""
+    counters: tuple[tuple[str, int], ...] = ()
+    """Amounts to add to named lifetime counters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,8 +180,10 @@ class Snapshot(Protocol):
     """Sort key of each row for id ascending."""
     recency_order: Rows
     """All rows, newest created_at first, equal stamps by id ascending."""
-    aliases: Sequence[Alias]
-    """Live aliases, oldest first."""
+    @property
+    def aliases(self) -> Sequence[Alias]:
+        """Live aliases, oldest first."""
+        ...
 
     def postings(self, terms: Sequence[str]) -> list[Postings]:
         """Return the postings of each index term (stemmed when the store stems), in order."""
@@ -191,6 +203,10 @@ class Snapshot(Protocol):
 
     def facts(self, rows: Sequence[int]) -> list[Fact]:
         """Fetch facts by row, in the order given."""
+        ...
+
+    def fact_ids(self, rows: Sequence[int]) -> list[FactId]:
+        """Return the identities by row, in the order given."""
         ...
 
     def texts(self, rows: Sequence[int]) -> list[str]:
@@ -243,7 +259,8 @@ class StoreStats:
     pending_vectors: int
     nodes: int
     edges: int
-    meta: Mapping[str, str] = field(default_factory=dict[str, str])
+    counters: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Lifetime counters by name."""
 
 
 class MemoryStore(Protocol):
@@ -251,8 +268,15 @@ class MemoryStore(Protocol):
 
     read_only: bool
 
-    def use_model(self, model_key: str) -> None:
-        """Make `model_key` the one whose vectors snapshots compare and `pending_vectors` misses; "" for none."""
+    def use_model(self, model_key: str) -> bool:
+        """Make `model_key` the one whose vectors snapshots compare and `pending_vectors` misses.
+
+        Args:
+            model_key: "" for none.
+
+        Returns:
+            Whether some fact has vectors of another key, but none of this one.
+        """
         ...
 
     def apply(self, batch: WriteBatch) -> None:
@@ -285,7 +309,13 @@ class MemoryStore(Protocol):
         """Return all records, retired ones and aliases included, newest first."""
         ...
 
-    def superseded_by(self, namespace: Namespace, heirs: Sequence[FactId]) -> dict[FactId, list[FactId]]:
+    def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:
+        """Return the records pruned earlier than `before`."""
+        ...
+
+    def superseded_by(
+        self, namespace: Namespace, heirs: Sequence[FactId]
+    ) -> dict[FactId, list[FactId]]:
         """Map each heir to the ids directly retired in its favour, ascending; heirs without any are left out."""
         ...
 
@@ -313,10 +343,6 @@ class MemoryStore(Protocol):
         """Return the newest entries first."""
         ...
 
-    def add_to_counters(self, amounts: Mapping[str, int]) -> None:
-        """Add to named lifetime counters, shown as integers in `StoreStats.meta`."""
-        ...
-
     def stats(self) -> StoreStats:
         """Count the whole store; namespaces ascending."""
         ...
@@ -332,5 +358,3 @@ class MemoryStore(Protocol):
     def close(self) -> None:
         """Flush and release everything; twice is fine."""
         ...
-
-

@@ -1,0 +1,103 @@
+"""The only place that picks implementations."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from graymatter_mcp.embedding.minilm import MiniLM
+from graymatter_mcp.engine.clock import Clock
+from graymatter_mcp.engine.local import LocalMemory
+from graymatter_mcp.errors import InvalidArgumentError
+from graymatter_mcp.model.config import BUNDLED_MODEL, Config
+from graymatter_mcp.owner.election import Ownership, prepare_directory
+from graymatter_mcp.ranking.tokens import Analyzer
+from graymatter_mcp.settings import DATABASE_FILE, holds_store
+from graymatter_mcp.store.duckdb.store import DuckDBStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from graymatter_mcp.embedding.base import Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedMemory:
+    """A memory, and the directory held for it."""
+
+    memory: LocalMemory
+    ownership: Ownership
+
+    async def aclose(self) -> None:
+        """Close the memory, then let the directory go."""
+        await self.memory.aclose()
+        self.ownership.release()
+
+
+def open_memory(
+    config: Config, *, may_create: bool = True, clock: Clock | None = None
+) -> OwnedMemory:
+    """Open the memory of a directory in this process.
+
+    Args:
+        config: Checked here.
+        may_create: Whether a directory without a store becomes one.
+        clock: Replaced only by tests.
+
+    Raises:
+        InvalidArgumentError: A setting is out of range.
+        NoStoreError: There is no store and none may be created.
+        StoreUnavailableError: The directory is held by another process, or cannot be used.
+    """
+    config.check()
+    analyzer = _analyzer(config)
+    directory = config.data_dir
+    prepare_directory(
+        directory, DATABASE_FILE, may_create=may_create, has_store=holds_store(directory)
+    )
+    ownership = Ownership(directory)
+    try:
+        path = directory / DATABASE_FILE
+        store = DuckDBStore(path, stem=analyzer.index_term, read_only=config.read_only)
+        # By name, not by descriptor: opening the file here would drop DuckDB's lock on it.
+        path.chmod(0o600)
+    except BaseException:
+        ownership.release()
+        raise
+    ownership.announce({})
+    load, model_key = _model(config)
+    memory = LocalMemory(
+        store,
+        load,
+        analyzer,
+        replace(config),
+        Clock() if clock is None else clock,
+        model_key=model_key,
+    )
+    return OwnedMemory(memory, ownership)
+
+
+def _analyzer(config: Config) -> Analyzer:
+    try:
+        return Analyzer(config.stem_language if config.stem_keywords else None)
+    except ValueError as exc:
+        raise InvalidArgumentError(f"stem_language: {exc}") from exc
+
+
+def _model(config: Config) -> tuple[Callable[[], Embedder] | None, str]:
+    """Return what loads the model, and the key it will have if that is known before."""
+    if config.is_keyword_only:
+        return None, ""
+    if config.model == BUNDLED_MODEL:
+        # The forward pass is small: more threads than one cost more than they bring.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        return MiniLM, MiniLM.model_key
+
+    def load() -> Embedder:
+        # Imported on use: it brings torch, seconds and hundreds of megabytes.
+        from graymatter_mcp.embedding.sentence import SentenceTransformerEmbedder
+
+        return SentenceTransformerEmbedder(config.model)
+
+    return load, ""

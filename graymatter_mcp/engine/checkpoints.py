@@ -1,0 +1,73 @@
+"""Checkpoints: every save is a new record, the newest is resumed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graymatter_mcp.errors import CheckpointNotFoundError, NoCheckpointsError
+from graymatter_mcp.model.checkpoints import Checkpoint
+from graymatter_mcp.store.base import WriteBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from graymatter_mcp.engine.clock import Clock
+    from graymatter_mcp.model.checkpoints import JsonObject, Message
+    from graymatter_mcp.model.ids import Namespace
+    from graymatter_mcp.store.base import MemoryStore
+
+
+class Checkpoints:
+    """Synchronous, for worker threads."""
+
+    def __init__(self, store: MemoryStore, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def save(
+        self,
+        namespace: Namespace,
+        state: JsonObject | None,
+        messages: Sequence[Message],
+        metadata: Mapping[str, str],
+    ) -> Checkpoint:
+        """Append a record; an empty state is none."""
+        at, checkpoint_id = self._clock.stamp()
+        checkpoint = Checkpoint(
+            id=checkpoint_id,
+            agent_id=namespace,
+            created_at=at,
+            state=state or None,
+            messages=tuple(messages),
+            metadata=dict(metadata),
+        )
+        self._store.apply(WriteBatch(at=at, checkpoints=(checkpoint,)))
+        return checkpoint
+
+    def resume(self, namespace: Namespace) -> Checkpoint:
+        """Return the newest record.
+
+        Raises:
+            NoCheckpointsError: There is none.
+            CorruptRecordError: One of the namespace's records is damaged: it is neither skipped nor
+                taken for absence.
+        """
+        records = self._store.checkpoints(namespace)
+        if not records:
+            raise NoCheckpointsError(namespace)
+        return records[0]
+
+    def load(self, namespace: Namespace, checkpoint_id: str) -> Checkpoint:
+        """Return one record by id.
+
+        Raises:
+            NoCheckpointsError: The namespace has none at all.
+            CheckpointNotFoundError: It has others.
+        """
+        records = self._store.checkpoints(namespace)
+        if not records:
+            raise NoCheckpointsError(namespace)
+        for record in records:
+            if record.id == checkpoint_id:
+                return record
+        raise CheckpointNotFoundError(f'checkpoint "{checkpoint_id}" not found')

@@ -1,0 +1,88 @@
+"""Decay and pruning: weight is a function of time, not of how often the job ran."""
+
+from __future__ import annotations
+
+import math
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from graymatter_mcp.model.results import ConsolidationReport
+from graymatter_mcp.store.base import AuditEntry, FactPatch, Vitals, WriteBatch
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from graymatter_mcp.engine.clock import Clock
+    from graymatter_mcp.model.facts import Fact
+    from graymatter_mcp.model.ids import Namespace
+    from graymatter_mcp.store.base import MemoryStore
+
+PRUNE_BELOW: Final = 0.01
+PRUNE_GRACE: Final = timedelta(days=30)
+"""How long a pruned record can be brought back."""
+
+
+def decayed_weight(weight: float, idle: timedelta, half_life: timedelta) -> float:
+    """Return min(weight, exp(-ln 2 * idle / half_life)); it never rises.
+
+    Source: contract 8.2.
+    """
+    return min(weight, math.exp(-math.log(2) * max(idle, timedelta(0)) / half_life))
+
+
+class Consolidator:
+    """Runs the steps of contract 8.2; synchronous, for worker threads."""
+
+    def __init__(self, store: MemoryStore, clock: Clock, half_life: timedelta) -> None:
+        self._store = store
+        self._clock = clock
+        self._half_life = half_life
+
+    def is_due(self, namespace: Namespace, threshold: int) -> bool:
+        """Whether the namespace holds at least `threshold` records."""
+        return len(self._store.list(namespace)) >= threshold
+
+    def consolidate(self, namespace: Namespace) -> ConsolidationReport:
+        """Decay every unpinned fact, then prune what fell below the floor."""
+        now = self._clock.now()
+        facts = [fact for fact in self._store.list(namespace) if not fact.pinned]
+        weights = {
+            fact.id: decayed_weight(fact.weight, now - fact.accessed_at, self._half_life)
+            for fact in facts
+        }
+        lighter = [fact for fact in facts if weights[fact.id] < fact.weight]
+        pruned = [fact for fact in facts if weights[fact.id] < PRUNE_BELOW]
+        self._store.apply(
+            WriteBatch(
+                at=now,
+                vitals=tuple(_vitals(fact, weights[fact.id]) for fact in lighter),
+                patches=tuple(
+                    FactPatch(namespace=namespace, fact_id=fact.id, pruned_at=now)
+                    for fact in pruned
+                ),
+                audit=tuple(_audit(fact, now) for fact in pruned),
+                delete=tuple(self._store.pruned(now - PRUNE_GRACE)),
+            )
+        )
+        return ConsolidationReport(decayed=len(lighter), pruned=len(pruned))
+
+
+def _vitals(fact: Fact, weight: float) -> Vitals:
+    return Vitals(
+        namespace=fact.agent_id,
+        fact_id=fact.id,
+        access_count=fact.access_count,
+        accessed_at=fact.accessed_at,
+        weight=weight,
+    )
+
+
+def _audit(fact: Fact, at: datetime) -> AuditEntry:
+    return AuditEntry(
+        at=at,
+        action="prune",
+        namespace=fact.agent_id,
+        old_text=fact.text,
+        new_text="",
+        source=f"weight below {PRUNE_BELOW}",
+    )

@@ -1,0 +1,458 @@
+"""The engine in one process: composes recall, writing, lifecycle and the model."""
+
+from __future__ import annotations
+
+import logging
+import os
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import anyio
+from anyio import to_thread
+
+from graymatter_mcp.engine.background import Background
+from graymatter_mcp.engine.checkpoints import Checkpoints
+from graymatter_mcp.engine.feedback import UsageLearner, match_of, weak_match_feedback
+from graymatter_mcp.engine.graph import RuleExtractor, StoreGraph, graph_of, hints
+from graymatter_mcp.engine.lifecycle import Consolidator
+from graymatter_mcp.engine.models import ModelKeeper
+from graymatter_mcp.engine.recall import Recaller, settle_policy
+from graymatter_mcp.engine.receipts import receipts_of
+from graymatter_mcp.engine.write import Scribe, checked_namespace
+from graymatter_mcp.errors import (
+    CapabilityUnsupportedError,
+    FactNotFoundError,
+    GraymatterError,
+    StoreClosedError,
+)
+from graymatter_mcp.model.facts import FactKind, Origin
+from graymatter_mcp.model.ids import SHARED_AGENT_ID
+from graymatter_mcp.model.requests import RecallRequest
+from graymatter_mcp.model.results import (
+    AgentStatus,
+    BatchEntry,
+    BatchRecallResult,
+    EngineStatus,
+    MemoryStats,
+    RecallExplainResult,
+    RecallResult,
+)
+from graymatter_mcp.ranking.merge import merge_batch, merge_scopes
+from graymatter_mcp.store.base import WriteBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from graymatter_mcp.embedding.base import Embedder
+    from graymatter_mcp.engine.clock import Clock
+    from graymatter_mcp.engine.graph import EntityExtractor, GraphAccessor
+    from graymatter_mcp.engine.recall import Policy, Recalled
+    from graymatter_mcp.model.checkpoints import Checkpoint, JsonObject, Message
+    from graymatter_mcp.model.config import Config
+    from graymatter_mcp.model.facts import Fact
+    from graymatter_mcp.model.ids import FactId, Namespace
+    from graymatter_mcp.model.requests import BatchRecallRequest, RememberRequest, WriteOptions
+    from graymatter_mcp.model.results import ConsolidationReport, Degraded, Revision
+    from graymatter_mcp.ranking.tokens import Analyzer
+    from graymatter_mcp.store.base import MemoryStore
+
+logger = logging.getLogger(__name__)
+
+_THREADS: Final = 32
+"""Calls at work at once; more wait their turn."""
+
+Answer = TypeVar("Answer")
+
+
+class LocalMemory:
+    """Implements `graymatter_mcp.engine.base.Memory`. Work runs in threads; the event loop only waits."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        load_model: Callable[[], Embedder] | None,
+        analyzer: Analyzer,
+        config: Config,
+        clock: Clock,
+        *,
+        model_key: str = "",
+    ) -> None:
+        """Compose; the model starts to load.
+
+        Args:
+            store: Owned from here on: closed with the memory.
+            load_model: Makes the embedder, in a thread; None for keyword only.
+            analyzer: The one that the store indexes with.
+            config: Checked.
+            clock: Stamps what is written.
+            model_key: The embedder's key where it is known before it is loaded.
+        """
+        self._store = store
+        self._config = config
+        self._clock = clock
+        self._analyzer = analyzer
+        self.models = ModelKeeper(
+            store,
+            load_model,
+            config.vector_reconcile_interval.total_seconds(),
+            model_key=model_key,
+        )
+        self._recaller = Recaller(store, self.models, analyzer, config)
+        self._scribe = Scribe(store, self.models, clock)
+        self._checkpoints = Checkpoints(store, clock)
+        self._consolidator = Consolidator(store, clock, config.decay_half_life)
+        self._background = Background(
+            self._consolidator,
+            clock,
+            threshold=config.consolidate_threshold,
+            at_once=config.max_async_consolidations,
+        )
+        self._learner = UsageLearner(config.usage_alias_affinity) if config.usage_alias else None
+        self._graph: GraphAccessor | None = StoreGraph(store)
+        self._extractor: EntityExtractor | None = (
+            RuleExtractor() if config.knowledge_graph else None
+        )
+        self._limiter = anyio.CapacityLimiter(_THREADS)
+        self._is_closed = False
+
+    async def _in_thread(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        if self._is_closed:
+            raise StoreClosedError
+        return await to_thread.run_sync(work, *args, limiter=self._limiter)
+
+    def set_graph(self, graph: GraphAccessor | None, extractor: EntityExtractor | None) -> None:
+        """Replace the graph that hints and links use; None takes it away."""
+        self._graph = graph
+        self._extractor = extractor
+
+    def _top_k(self, top_k: int | None) -> int:
+        return self._config.top_k if top_k is None or top_k <= 0 else top_k
+
+    def _policy(self, request: RecallRequest | BatchRecallRequest) -> Policy:
+        return settle_policy(request.options, self._config.confidence_weight)
+
+    async def recall(self, request: RecallRequest) -> RecallResult:
+        """See the protocol."""
+        return await self._in_thread(self._recall, request)
+
+    def _recall(self, request: RecallRequest) -> RecallResult:
+        namespace = checked_namespace(request.namespace)
+        policy = self._policy(request)
+        recalled = self._recaller.recall(
+            namespace, request.query, self._top_k(request.top_k), policy
+        )
+        match = match_of(recalled, self._analyzer)
+        note = weak_match_feedback(recalled, match)
+        if request.learn and self._learner is not None and policy.min_confidence is None:
+            for term, equivalent in self._learner.observe(namespace, match, self._clock.now()):
+                self._scribe.add_alias(namespace, term, [equivalent], Origin(), "usage")
+        ids = tuple(recalled.snapshot.fact_ids([ranked.row for ranked in recalled.ranked]))
+        self._store.touch(namespace, ids, self._clock.now())
+        texts = tuple(recalled.texts)
+        if request.hints and policy.min_confidence is None and texts:
+            texts += self._hints(namespace, ids[0], texts)
+        if request.top_k is not None and request.top_k > 0:
+            texts = texts[: request.top_k]
+        return RecallResult(
+            facts=texts,
+            feedback=note,
+            retrieval=policy.metadata,
+            degraded=recalled.degraded,
+            fact_ids=ids,
+        )
+
+    def _hints(self, namespace: Namespace, top: FactId, texts: tuple[str, ...]) -> tuple[str, ...]:
+        if self._graph is None or self._extractor is None:
+            return ()
+        try:
+            return hints(
+                self._graph, self._extractor, self._store, namespace, (top, texts[0]), texts
+            )
+        except GraymatterError as exc:
+            logger.warning("no graph hints: %s", exc)
+            return ()
+
+    async def recall_explain(self, request: RecallRequest) -> RecallExplainResult:
+        """See the protocol."""
+        return await self._in_thread(self._recall_explain, request)
+
+    def _recall_explain(self, request: RecallRequest) -> RecallExplainResult:
+        namespace = checked_namespace(request.namespace)
+        policy = self._policy(request)
+        now = self._clock.now()
+        recalled = self._recaller.recall(
+            namespace, request.query, self._top_k(request.top_k), policy
+        )
+        receipts = receipts_of(recalled, policy, self._store, namespace, now, self._extractor)
+        self._store.touch(namespace, [one.provenance.fact_id for one in receipts], now)
+        return RecallExplainResult(
+            receipts=receipts, retrieval=policy.metadata, degraded=recalled.degraded
+        )
+
+    async def recall_all(self, request: RecallRequest) -> RecallResult:
+        """See the protocol."""
+        return await self._in_thread(self._recall_all, request)
+
+    def _recall_all(self, request: RecallRequest) -> RecallResult:
+        policy = self._policy(request)
+        top_k = self._top_k(request.top_k)
+        namespaces = {"agent": checked_namespace(request.namespace), "shared": SHARED_AGENT_ID}
+        found: dict[str, Recalled] = {}
+        for scope, namespace in namespaces.items():
+            try:
+                found[scope] = self._recaller.recall(namespace, request.query, top_k, policy)
+            except GraymatterError as exc:
+                raise type(exc)(f"recall {scope}: {exc}") from exc
+        merged = merge_scopes(found["agent"].texts, found["shared"].texts, top_k)
+        ids_of = {
+            scope: dict(
+                zip(
+                    recalled.texts,
+                    recalled.snapshot.fact_ids([ranked.row for ranked in recalled.ranked]),
+                    strict=True,
+                )
+            )
+            for scope, recalled in found.items()
+        }
+        for scope, namespace in namespaces.items():
+            returned = [ids_of[scope][text] for text, owner in merged if owner == scope]
+            self._store.touch(namespace, returned, self._clock.now())
+        return RecallResult(
+            facts=tuple(text for text, _ in merged),
+            retrieval=policy.metadata,
+            degraded=found["agent"].degraded or found["shared"].degraded,
+            fact_ids=tuple(ids_of[scope][text] for text, scope in merged),
+        )
+
+    async def recall_batch(self, request: BatchRecallRequest) -> BatchRecallResult:
+        """See the protocol."""
+        if self._is_closed:
+            raise StoreClosedError
+        namespace = checked_namespace(request.namespace)
+        policy = self._policy(request)
+        top_k = self._top_k(request.top_k)
+        entries: dict[int, tuple[BatchEntry, Degraded | None]] = {}
+        limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
+
+        async def answer(position: int, query: str) -> None:
+            entries[position] = await to_thread.run_sync(
+                partial(self._batch_entry, namespace, query, top_k, policy), limiter=limiter
+            )
+
+        async with anyio.create_task_group() as tasks:
+            for position, query in enumerate(request.queries):
+                tasks.start_soon(answer, position, query)
+        answers = [entries[position] for position in range(len(request.queries))]
+        per_query = tuple(entry for entry, _ in answers)
+        return BatchRecallResult(
+            merged=merge_batch([entry.facts or () for entry in per_query]),
+            per_query=per_query,
+            retrieval=policy.metadata,
+            degraded=next((degraded for _, degraded in answers if degraded), None),
+        )
+
+    def _batch_entry(
+        self, namespace: Namespace, query: str, top_k: int, policy: Policy
+    ) -> tuple[BatchEntry, Degraded | None]:
+        try:
+            recalled = self._recaller.recall(namespace, query, top_k, policy)
+        except GraymatterError as exc:
+            return BatchEntry(query=query, facts=None, error=str(exc)), None
+        ids = tuple(recalled.snapshot.fact_ids([ranked.row for ranked in recalled.ranked]))
+        self._store.touch(namespace, ids, self._clock.now())
+        entry = BatchEntry(query=query, facts=tuple(recalled.texts), fact_ids=ids)
+        return entry, recalled.degraded
+
+    async def remember(self, request: RememberRequest) -> Fact:
+        """See the protocol."""
+        fact = await self._in_thread(self._scribe.remember, request)
+        if request.consolidate:
+            self._trigger(request.namespace)
+        return fact
+
+    def _trigger(self, namespace: Namespace) -> None:
+        if self._config.async_consolidate:
+            self._background.trigger(namespace)
+
+    async def add_alias(
+        self, namespace: Namespace, term: str, equivalents: Sequence[str], origin: Origin
+    ) -> Fact:
+        """See the protocol."""
+        return await self._in_thread(self._scribe.add_alias, namespace, term, equivalents, origin)
+
+    async def revise(
+        self, namespace: Namespace, target: str, text: str, options: WriteOptions, origin: Origin
+    ) -> Revision:
+        """See the protocol."""
+
+        def work() -> Revision:
+            sources = self._live(namespace, target)
+            return self._scribe.revise(namespace, sources, text, options, origin)
+
+        revision = await self._in_thread(work)
+        self._trigger(namespace)
+        return revision
+
+    def _live(self, namespace: Namespace, target: str) -> list[Fact]:
+        """Return every live record of exactly this text, or refuse."""
+        found = self._store.find_text(checked_namespace(namespace), target)
+        live = [fact for fact in found if not fact.is_superseded]
+        if not live:
+            raise FactNotFoundError(f'target fact not found: "{target}"')
+        return live
+
+    async def forget(self, namespace: Namespace, target: str) -> tuple[Fact, ...]:
+        """See the protocol."""
+
+        def work() -> tuple[Fact, ...]:
+            sources = self._live(namespace, target)
+            self._scribe.forget(namespace, sources)
+            return tuple(sources)
+
+        return await self._in_thread(work)
+
+    async def set_pinned(self, namespace: Namespace, target: str, pinned: bool) -> tuple[Fact, ...]:
+        """See the protocol."""
+
+        def work() -> tuple[Fact, ...]:
+            found = self._store.find_text(checked_namespace(namespace), target)
+            facts = [fact for fact in found if not fact.is_superseded or not pinned]
+            if not facts:
+                raise FactNotFoundError(f'target fact not found: "{target}"')
+            self._scribe.set_pinned(namespace, facts, pinned)
+            return tuple(facts)
+
+        return await self._in_thread(work)
+
+    async def link(self, namespace: Namespace, source: str, target: str) -> tuple[str, str]:
+        """See the protocol."""
+        if self._graph is None:
+            raise CapabilityUnsupportedError("knowledge graph not available")
+        return await self._in_thread(
+            self._scribe.link, checked_namespace(namespace), source, target
+        )
+
+    async def save_checkpoint(
+        self,
+        namespace: Namespace,
+        state: JsonObject | None,
+        *,
+        messages: Sequence[Message] = (),
+        metadata: dict[str, str] | None = None,
+    ) -> Checkpoint:
+        """See the protocol."""
+        return await self._in_thread(
+            self._checkpoints.save, checked_namespace(namespace), state, messages, metadata or {}
+        )
+
+    async def resume_checkpoint(self, namespace: Namespace) -> Checkpoint:
+        """See the protocol."""
+        return await self._in_thread(self._checkpoints.resume, namespace)
+
+    async def load_checkpoint(self, namespace: Namespace, checkpoint_id: str) -> Checkpoint:
+        """See the protocol."""
+        return await self._in_thread(self._checkpoints.load, namespace, checkpoint_id)
+
+    async def list_checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
+        """See the protocol."""
+        return await self._in_thread(self._store.checkpoints, namespace)
+
+    async def list_facts(self, namespace: Namespace) -> list[Fact]:
+        """See the protocol."""
+        return await self._in_thread(self._store.list, namespace)
+
+    async def list_agents(self) -> list[Namespace]:
+        """See the protocol."""
+        return await self._in_thread(self._store.namespaces)
+
+    async def stats(self, namespace: Namespace) -> MemoryStats:
+        """See the protocol."""
+        store = await self._in_thread(self._store.stats)
+        for one in store.namespaces:
+            if one.namespace == namespace:
+                return MemoryStats(
+                    agent_id=namespace,
+                    fact_count=one.total,
+                    oldest_at=one.oldest_at,
+                    newest_at=one.newest_at,
+                    avg_weight=one.mean_weight,
+                )
+        return MemoryStats(
+            agent_id=namespace, fact_count=0, oldest_at=None, newest_at=None, avg_weight=0.0
+        )
+
+    async def consolidate(self, namespace: Namespace) -> ConsolidationReport:
+        """See the protocol."""
+        return await self._in_thread(self._consolidate, checked_namespace(namespace))
+
+    def _consolidate(self, namespace: Namespace) -> ConsolidationReport:
+        report = self._consolidator.consolidate(namespace)
+        self._populate(namespace)
+        return report
+
+    def _populate(self, namespace: Namespace) -> None:
+        """Give the graph what live facts name."""
+        if self._extractor is None:
+            return
+        live = [
+            fact
+            for fact in self._store.list(namespace)
+            if not fact.is_superseded and fact.kind == FactKind.CONTENT
+        ]
+        nodes, edges = graph_of(live, self._extractor)
+        self._store.apply(WriteBatch(nodes=tuple(nodes), edges=tuple(edges)))
+
+    async def delete(self, namespace: Namespace, fact_id: FactId) -> None:
+        """See the protocol."""
+        await self._in_thread(
+            self._store.apply, WriteBatch(delete=((checked_namespace(namespace), fact_id),))
+        )
+
+    async def default_confidence_weight(self) -> float:
+        """See the protocol."""
+        return self._config.confidence_weight
+
+    async def status(self) -> EngineStatus:
+        """See the protocol."""
+        stats = await self._in_thread(self._store.stats)
+        return EngineStatus(
+            total_live_facts=sum(one.live for one in stats.namespaces),
+            total_tombstones=sum(one.retired for one in stats.namespaces),
+            pending_vector_ops=stats.pending_vectors,
+            consolidations=stats.counters.get("consolidations", 0),
+            facts_consumed=stats.counters.get("facts_consolidated", 0),
+            pinned=sum(one.pinned for one in stats.namespaces),
+            nodes=stats.nodes,
+            edges=stats.edges,
+            auto_populate=self._extractor is not None,
+            model=self.models.model_key,
+            degraded=self.models.degraded,
+            agents=tuple(
+                AgentStatus(
+                    agent=one.namespace,
+                    live_facts=one.live,
+                    recalls=one.recalls,
+                    avg_weight=one.mean_weight,
+                    oldest_at=one.oldest_at,
+                    newest_at=one.newest_at,
+                )
+                for one in stats.namespaces
+            ),
+        )
+
+    async def ping(self) -> None:
+        """See the protocol."""
+        await self._in_thread(self._store.ping)
+
+    async def aclose(self) -> None:
+        """See the protocol."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        with anyio.CancelScope(shield=True):
+            await to_thread.run_sync(self._close)
+
+    def _close(self) -> None:
+        self._background.close()
+        self.models.close()
+        self._store.close()

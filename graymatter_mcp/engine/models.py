@@ -1,0 +1,173 @@
+"""The embedding model's life in the engine: loaded in the background, then given what waits."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from graymatter_mcp.embedding.base import EmbeddingError, to_fixed_point
+from graymatter_mcp.errors import GraymatterError
+from graymatter_mcp.model.results import Degraded
+from graymatter_mcp.store.base import NewVectors, PendingVector, WriteBatch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graymatter_mcp.embedding.base import Embedder
+    from graymatter_mcp.store.base import MemoryStore
+
+logger = logging.getLogger(__name__)
+
+_BATCH: Final = 32
+"""Texts embedded between two commits."""
+
+
+class ModelKeeper:
+    """Owns the thread that loads the model and embeds what has no vector yet.
+
+    What is pending is what the store has no vector for, so nothing is lost by a restart; the queue in
+    memory only saves the question.
+    """
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        load: Callable[[], Embedder] | None,
+        reconcile_interval_s: float,
+        *,
+        model_key: str = "",
+    ) -> None:
+        """Start loading at once.
+
+        Args:
+            store: Holds texts and vectors.
+            load: Makes the embedder, in the thread; None for keyword only, by choice.
+            reconcile_interval_s: How often the store is asked for texts that were missed.
+            model_key: The key the embedder will have, where it is known before, so that mirrors
+                which are built meanwhile hold the right vectors.
+        """
+        self._store = store
+        self._load = load
+        self._interval_s = reconcile_interval_s
+        self._embedder: Embedder | None = None
+        self._queue: deque[PendingVector] = deque()
+        self._wake = threading.Event()
+        self._is_closing = False
+        self._state: Degraded | None = None if load is None else Degraded.MODEL_LOADING
+        self._settled = threading.Event()
+        store.use_model(model_key)
+        self._thread: threading.Thread | None = None
+        if load is None:
+            self._settled.set()
+        else:
+            self._thread = threading.Thread(target=self._run, name="graymatter-model", daemon=True)
+            self._thread.start()
+
+    @property
+    def degraded(self) -> Degraded | None:
+        """Why answers come without vectors; None when they have them, or by choice never do."""
+        return self._state
+
+    @property
+    def model_key(self) -> str:
+        """The key of the model in use; empty without one."""
+        return "" if self._embedder is None else self._embedder.model_key
+
+    def embed_query(self, text: str) -> NDArray[np.int16] | None:
+        """Embed a query; None when answers come without vectors.
+
+        Raises:
+            EmbeddingError: The model failed on this text.
+        """
+        embedder = self._embedder
+        if embedder is None or self._state is not None:
+            return None
+        (windows,) = embedder.embed([text])
+        return to_fixed_point(windows)
+
+    def enqueue(self, pending: PendingVector) -> None:
+        """Ask for a vector soon; never waits."""
+        if self._load is not None:
+            self._queue.append(pending)
+            self._wake.set()
+
+    def wait_until_settled(self, timeout_s: float) -> bool:
+        """Wait until the model is loaded, or known to be missing, and nothing is pending."""
+        return self._settled.wait(timeout_s)
+
+    def close(self) -> None:
+        """Stop after the batch in hand."""
+        self._is_closing = True
+        self._wake.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        assert self._load is not None
+        try:
+            self._embedder = self._load()
+        except EmbeddingError as exc:
+            logger.warning("answers come without vectors: %s", exc)
+            self._state = Degraded.MODEL_MISSING
+            self._settled.set()
+            return
+        except Exception:
+            logger.exception("answers come without vectors: the model could not be loaded")
+            self._state = Degraded.MODEL_MISSING
+            self._settled.set()
+            return
+        self._serve(self._embedder)
+
+    def _serve(self, embedder: Embedder) -> None:
+        is_other_model = self._store.use_model(embedder.model_key)
+        self._state = Degraded.REEMBEDDING if is_other_model else None
+        while not self._is_closing:
+            self._wake.clear()
+            if not self._drain(embedder) and not self._reconcile():
+                self._state = None
+                self._settled.set()
+                self._wake.wait(self._interval_s)
+
+    def _reconcile(self) -> bool:
+        """Queue what the store has no vector for; whether there was any."""
+        try:
+            missed = self._store.pending_vectors(_BATCH)
+        except GraymatterError:
+            return False
+        self._queue.extend(missed)
+        return bool(missed)
+
+    def _drain(self, embedder: Embedder) -> bool:
+        """Embed one batch from the queue; whether there was any."""
+        batch: list[PendingVector] = []
+        while self._queue and len(batch) < _BATCH:
+            batch.append(self._queue.popleft())
+        if not batch:
+            return False
+        self._settled.clear()
+        vectors = [new for pending in batch if (new := _embed(embedder, pending)) is not None]
+        try:
+            self._store.apply(WriteBatch(vectors=tuple(vectors), model_key=embedder.model_key))
+        except GraymatterError as exc:
+            logger.warning("vectors were not stored: %s", exc)
+            return False
+        return True
+
+
+def _embed(embedder: Embedder, pending: PendingVector) -> NewVectors | None:
+    try:
+        (windows,) = embedder.embed([pending.text])
+    except EmbeddingError as exc:
+        logger.warning("no vector for fact %s: %s", pending.fact_id, exc)
+        return None
+    return NewVectors(
+        namespace=pending.namespace,
+        fact_id=pending.fact_id,
+        text=pending.text,
+        windows=to_fixed_point(windows),
+    )

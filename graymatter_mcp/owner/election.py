@@ -1,0 +1,100 @@
+"""Who owns a data directory: an flock held for life, and a note that says who holds it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from graymatter_mcp.errors import NoStoreError, StoreUnavailableError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+LOCK_FILE: Final = "owner.lock"
+OWNER_FILE: Final = "owner.json"
+
+
+class Ownership:
+    """Holds the directory from construction to `release`. The kernel frees it if the process dies."""
+
+    def __init__(self, directory: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            StoreUnavailableError: Another process holds it; the message names its pid.
+        """
+        self._note = directory / OWNER_FILE
+        try:
+            self._fd = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as exc:
+            raise StoreUnavailableError("the data directory cannot be written") from exc
+        try:
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as exc:
+            os.close(self._fd)
+            raise StoreUnavailableError(
+                f"another process ({_pid_of(self._note)}) has this memory open: stop it, or use its door"
+            ) from exc
+
+    def announce(self, facts: dict[str, object]) -> None:
+        """Write the note by rename, readable by this user alone."""
+        fresh = self._note.with_suffix(".new")
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(fd, "w", encoding="utf-8") as file:
+            json.dump({"pid": os.getpid(), **facts}, file)
+        fresh.replace(self._note)
+
+    def release(self) -> None:
+        """Take the note away and free the lock; twice is fine."""
+        if self._fd < 0:
+            return
+        self._note.unlink(missing_ok=True)
+        os.close(self._fd)
+        self._fd = -1
+
+    def __enter__(self) -> Ownership:
+        """Return itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Release."""
+        self.release()
+
+
+def _pid_of(note: Path) -> str:
+    try:
+        return f"pid {int(json.loads(note.read_text(encoding='utf-8'))['pid'])}"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "pid unknown"
+
+
+def prepare_directory(directory: Path, database: str, *, may_create: bool, has_store: bool) -> None:
+    """Make sure the directory can hold a store, creating it 0700 when it may.
+
+    Raises:
+        NoStoreError: It holds none and none may be created.
+        StoreUnavailableError: It cannot be created, or the database is no regular file.
+    """
+    if not may_create and not has_store:
+        raise NoStoreError("there is no memory here, and none may be created")
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as exc:
+        raise StoreUnavailableError("the data directory cannot be created") from exc
+    try:
+        mode = (directory / database).lstat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as exc:
+        raise StoreUnavailableError("the data directory cannot be read") from exc
+    if not stat.S_ISREG(mode):
+        raise StoreUnavailableError(f"{database} must be a regular file, not a link, folder or device")

@@ -1,0 +1,1 @@
+"""Pure rules about facts: no I/O, no clock."""

@@ -1,0 +1,149 @@
+"""Settings from the environment, read once; a bad value names its variable."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from graymatter_mcp.errors import InvalidArgumentError, RoutingConflictError
+from graymatter_mcp.model.config import BUNDLED_MODEL, Config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+logger = logging.getLogger(__name__)
+
+PREFIX: Final = "GRAYMATTER_"
+DATABASE_FILE: Final = "gray.duckdb"
+MARKER_FILE: Final = "MEMORY.md"
+
+_TRUE: Final = frozenset({"1", "true", "yes", "on"})
+_FALSE: Final = frozenset({"0", "false", "no", "off"})
+_UNITS: Final = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _parse_switch(value: Any) -> bool:
+    word = str(value).strip().lower()
+    if word not in _TRUE | _FALSE:
+        raise ValueError("must be 1, true, yes, on, 0, false, no or off")
+    return word in _TRUE
+
+
+def parse_duration(value: Any) -> timedelta:
+    """Read a number of seconds, or a number with ``s``, ``m``, ``h`` or ``d``.
+
+    Raises:
+        ValueError: It is neither.
+    """
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", str(value).lower())
+    if match is None:
+        raise ValueError("must be a number of seconds, or a number with s, m, h or d")
+    return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+
+
+Switch = Annotated[bool, BeforeValidator(_parse_switch)]
+Duration = Annotated[timedelta, BeforeValidator(parse_duration)]
+
+
+class Settings(BaseSettings):
+    """Every variable of this version; names carry the prefix ``GRAYMATTER_``."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="ignore", env_ignore_empty=False)
+
+    dir: str = ""
+    """Data directory; empty means by `locate`."""
+    top_k: int = Field(default=8, ge=1)
+    min_relevance: float = Field(default=0.0, ge=0, le=1, allow_inf_nan=False)
+    confidence_weight: float = Field(default=0.0, ge=0, le=0.5, allow_inf_nan=False)
+    model: str = BUNDLED_MODEL
+    stem_keywords: Switch = True
+    stem_language: str = "english"
+    kg: Switch = False
+    usage_alias: Switch = False
+    usage_alias_affinity: int = Field(default=3, ge=-1)
+    answer_budget: int = Field(default=40_000, ge=0)
+    no_daemon: Switch = False
+    idle_exit: Duration = timedelta(minutes=15)
+
+    def config(self, data_dir: Path) -> Config:
+        """Return the configuration of the memory in `data_dir`."""
+        return Config(
+            data_dir=data_dir,
+            top_k=self.top_k,
+            min_relevance=self.min_relevance,
+            confidence_weight=self.confidence_weight,
+            model=self.model,
+            stem_keywords=self.stem_keywords,
+            stem_language=self.stem_language,
+            knowledge_graph=self.kg,
+            usage_alias=self.usage_alias,
+            usage_alias_affinity=self.usage_alias_affinity,
+        )
+
+
+def read_settings() -> Settings:
+    """Read the environment.
+
+    Raises:
+        InvalidArgumentError: A variable has a bad value; the message names it.
+    """
+    for name in unknown_variables(os.environ):
+        logger.warning("unknown variable %s: is it misspelt?", name)
+    try:
+        return Settings()
+    except ValidationError as exc:
+        problem = exc.errors(include_url=False, include_input=False)[0]
+        name = PREFIX + str(problem["loc"][0]).upper()
+        message = str(problem["msg"]).removeprefix("Value error, ")
+        raise InvalidArgumentError(f"{name}: {message}") from None
+
+
+def unknown_variables(environment: Mapping[str, str]) -> list[str]:
+    """Return the variables with our prefix that no setting reads, ascending."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    return sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
+
+
+def locate(flag: str | None, settings: Settings, *, is_service: bool = False) -> Path:
+    """Return the absolute data directory, which need not exist.
+
+    Args:
+        flag: ``--dir``; relative to the working directory.
+        settings: Holds ``GRAYMATTER_DIR``.
+        is_service: Services ignore ``CLAUDE_PROJECT_DIR``.
+
+    Raises:
+        RoutingConflictError: ``CLAUDE_PROJECT_DIR`` is unusable, or the working directory has
+            another store.
+    """
+    chosen = flag or settings.dir
+    if chosen:
+        return Path(chosen).absolute()
+    project = None if is_service else os.environ.get("CLAUDE_PROJECT_DIR")
+    here = Path.cwd() / ".graymatter"
+    if project is None:
+        return here
+    if not Path(project).is_absolute() or not Path(project).is_dir():
+        raise RoutingConflictError("CLAUDE_PROJECT_DIR must be an existing absolute directory")
+    directory = Path(project) / ".graymatter"
+    if holds_store(here) and not _is_same(here, directory):
+        raise RoutingConflictError(
+            "the working directory and CLAUDE_PROJECT_DIR each have a store: choose one with --dir"
+        )
+    return directory
+
+
+def holds_store(directory: Path) -> bool:
+    """Whether the directory is marked as ours."""
+    return (directory / DATABASE_FILE).is_file() or (directory / MARKER_FILE).is_file()
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one.exists() and other.exists() and one.samefile(other)

@@ -1,0 +1,275 @@
+"""All mirrors of one store: loaded when first asked for, kept in step with commits, dropped on doubt."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graymatter_mcp.model.times import from_microseconds, to_microseconds
+from graymatter_mcp.store.base import Vitals
+from graymatter_mcp.store.duckdb.codec import alias_from_json, to_fact_id, to_uuid
+from graymatter_mcp.store.duckdb.mirror import Mirror
+from graymatter_mcp.store.duckdb.snapshot import MirrorSnapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from numpy.typing import NDArray
+
+    from graymatter_mcp.model.facts import Fact
+    from graymatter_mcp.model.ids import FactId, Namespace
+    from graymatter_mcp.store.duckdb.read import MirrorRow
+    from graymatter_mcp.store.duckdb.rows import AppliedBatch
+    from graymatter_mcp.store.duckdb.states import StoredState
+
+    Fetch = Callable[..., list[Fact]]
+    Loader = Callable[[Namespace], tuple[list[MirrorRow], list[tuple[UUID, int, bytes]]]]
+
+
+@dataclass(slots=True)
+class _Slot:
+    """One namespace's mirror, or the commits that came while it was being loaded."""
+
+    mirror: Mirror | None = None
+    backlog: list[AppliedBatch] = field(default_factory=list["AppliedBatch"])
+    loading: threading.Lock = field(default_factory=threading.Lock)
+    snapshots: dict[int, tuple[int, MirrorSnapshot]] = field(
+        default_factory=dict[int, tuple[int, "MirrorSnapshot"]]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Vital:
+    access_count: int
+    accessed_at: int
+    weight: float
+
+
+class Mirrors:
+    """Thread-safe. The lock is held for look-ups and small changes, never while the database is read."""
+
+    def __init__(self, stem: Callable[[str], str], load: Loader) -> None:
+        """Start empty.
+
+        Args:
+            stem: Maps a stored token to its index term.
+            load: Reads the rows of a namespace, and its vectors of the model in use.
+        """
+        self._stem = stem
+        self._load = load
+        self._lock = threading.RLock()
+        self._slots: dict[Namespace, _Slot] = {}
+        self._unsaved: dict[Namespace, dict[int, _Vital]] = {}
+        self.model_key = ""
+        self.seq = 0
+        """The last change that mirrors show."""
+
+    def snapshot(self, namespace: Namespace, min_level: int, fetch: Fetch) -> MirrorSnapshot:
+        """Return a view of the namespace as of now, from the last one when nothing changed."""
+        slot = self._loaded(namespace)
+        with self._lock:
+            mirror = slot.mirror
+            assert mirror is not None
+            kept = slot.snapshots.get(min_level)
+            if kept is None or kept[0] != mirror.version:
+                kept = (
+                    mirror.version,
+                    MirrorSnapshot(
+                        mirror, min_level, self._lock, partial(fetch, namespace, as_of=self.seq)
+                    ),
+                )
+                slot.snapshots[min_level] = kept
+            return kept[1]
+
+    def _loaded(self, namespace: Namespace) -> _Slot:
+        while True:
+            with self._lock:
+                slot = self._slots.setdefault(namespace, _Slot())
+                if slot.mirror is not None:
+                    return slot
+            with slot.loading:
+                if slot.mirror is None:
+                    self._fill(namespace, slot)
+
+    def _fill(self, namespace: Namespace, slot: _Slot) -> None:
+        """Build the mirror, then replay what was committed meanwhile; replaying twice is harmless."""
+        with self._lock:
+            slot.backlog.clear()
+            model_key = self.model_key
+        rows, vectors = self._load(namespace)
+        mirror = Mirror(self._stem)
+        for row in rows:
+            _add_row(mirror, row)
+        for fact_id, windows, blob in vectors:
+            _add_vectors(mirror, fact_id.int, np.frombuffer(blob, "<i2").reshape(windows, -1))
+        with self._lock:
+            for number, vital in self._unsaved.get(namespace, {}).items():
+                _set_vital(mirror, number, vital)
+            if model_key != self.model_key or any(applied.is_reworded for applied in slot.backlog):
+                return
+            for applied in slot.backlog:
+                _replay(mirror, namespace, applied, self.model_key)
+            slot.backlog.clear()
+            if self._slots.get(namespace) is slot:
+                slot.mirror = mirror
+
+    def committed(self, applied: Iterable[AppliedBatch], seq: int) -> None:
+        """Bring mirrors in step with what was just committed."""
+        with self._lock:
+            self.seq = seq
+            for one in applied:
+                for namespace in _namespaces(one):
+                    self._catch_up(namespace, one)
+
+    def _catch_up(self, namespace: Namespace, applied: AppliedBatch) -> None:
+        for vitals in applied.batch.vitals:
+            if vitals.namespace == namespace:
+                self._unsaved.get(namespace, {}).pop(to_uuid(vitals.fact_id).int, None)
+        slot = self._slots.get(namespace)
+        if slot is None:
+            return
+        if slot.mirror is None:
+            slot.backlog.append(applied)
+        elif applied.is_reworded:
+            slot.mirror = None
+            slot.snapshots.clear()
+        else:
+            _replay(slot.mirror, namespace, applied, self.model_key)
+
+    def use_model(self, model_key: str) -> None:
+        """Drop all mirrors when the model changes: their vectors are of another key."""
+        with self._lock:
+            if model_key != self.model_key:
+                self.model_key = model_key
+                self._slots.clear()
+
+    def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:
+        """Count one access of each live row, in memory."""
+        slot = self._loaded(namespace)
+        with self._lock:
+            mirror = slot.mirror
+            assert mirror is not None
+            unsaved = self._unsaved.setdefault(namespace, {})
+            for fact_id in fact_ids:
+                number = to_uuid(fact_id).int
+                row = mirror.row_of.get(number)
+                if row is None or not mirror.live.view[row]:
+                    continue
+                vital = _Vital(
+                    int(mirror.access_count.view[row]) + 1,
+                    max(int(mirror.accessed_at.view[row]), to_microseconds(at)),
+                    float(mirror.weight.view[row]),
+                )
+                _set_vital(mirror, number, vital)
+                unsaved[number] = vital
+
+    def take_unsaved(self) -> tuple[Vitals, ...]:
+        """Return the counts that are only in memory; they leave it when they come back committed."""
+        with self._lock:
+            return tuple(
+                Vitals(
+                    namespace=namespace,
+                    fact_id=to_fact_id(number),
+                    access_count=vital.access_count,
+                    accessed_at=from_microseconds(vital.accessed_at),
+                    weight=vital.weight,
+                )
+                for namespace, numbers in self._unsaved.items()
+                for number, vital in numbers.items()
+            )
+
+    def with_vitals(self, facts: Sequence[Fact]) -> list[Fact]:
+        """Overlay counts that are only in memory."""
+        with self._lock:
+            if not any(self._unsaved.values()):
+                return list(facts)
+            return [self._with_vital(fact) for fact in facts]
+
+    def _with_vital(self, fact: Fact) -> Fact:
+        vital = self._unsaved.get(fact.agent_id, {}).get(to_uuid(fact.id).int)
+        if vital is None:
+            return fact
+        return replace(
+            fact,
+            access_count=vital.access_count,
+            accessed_at=from_microseconds(vital.accessed_at),
+            weight=vital.weight,
+        )
+
+
+def _namespaces(applied: AppliedBatch) -> set[Namespace]:
+    batch = applied.batch
+    return (
+        {new.fact.agent_id for new in batch.facts}
+        | {patch.namespace for patch in batch.patches}
+        | {vitals.namespace for vitals in batch.vitals}
+        | {new.namespace for new in applied.vectors}
+        | {namespace for namespace, _ in batch.delete}
+    )
+
+
+def _add_row(mirror: Mirror, row: MirrorRow) -> None:
+    is_live = row.superseded_by == ""
+    if row.kind != "":
+        mirror.set_alias(row.number, row.created_at, alias_from_json(row.alias), is_live=is_live)
+        return
+    position = mirror.add(row.number, row.text, row.terms.split(), row.created_at)
+    mirror.set_state(position, row.confidence, is_live=is_live)
+    mirror.set_vitals(position, row.access_count, row.accessed_at, row.weight)
+
+
+def _replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_key: str) -> None:
+    batch = applied.batch
+    for new in batch.facts:
+        if new.fact.agent_id == namespace:
+            _add_fact(mirror, new.fact, new.terms)
+    for state in applied.states:
+        if state.namespace == namespace:
+            _set_state(mirror, state)
+    for vitals in batch.vitals:
+        if vitals.namespace == namespace:
+            vital = _Vital(vitals.access_count, to_microseconds(vitals.accessed_at), vitals.weight)
+            _set_vital(mirror, to_uuid(vitals.fact_id).int, vital)
+    if batch.model_key == model_key:
+        for new in applied.vectors:
+            if new.namespace == namespace:
+                _add_vectors(mirror, to_uuid(new.fact_id).int, new.windows)
+
+
+def _add_fact(mirror: Mirror, fact: Fact, terms: Sequence[str]) -> None:
+    number = to_uuid(fact.id).int
+    is_live = not fact.is_superseded
+    if fact.kind != "":
+        mirror.set_alias(number, to_microseconds(fact.created_at), fact.alias, is_live=is_live)
+    elif number not in mirror.row_of:
+        row = mirror.add(number, fact.text, terms, to_microseconds(fact.created_at))
+        mirror.set_state(row, fact.confidence, is_live=is_live)
+        mirror.set_vitals(row, fact.access_count, to_microseconds(fact.accessed_at), fact.weight)
+
+
+def _set_state(mirror: Mirror, state: StoredState) -> None:
+    is_live = state.superseded_by == ""
+    number = state.fact_id.int
+    if state.kind != "":
+        created_at = mirror.aliases[number][0] if number in mirror.aliases else 0
+        mirror.set_alias(number, created_at, alias_from_json(state.alias), is_live=is_live)
+    elif (row := mirror.row_of.get(number)) is not None:
+        mirror.set_state(row, state.confidence, is_live=is_live)
+
+
+def _set_vital(mirror: Mirror, number: int, vital: _Vital) -> None:
+    row = mirror.row_of.get(number)
+    if row is not None:
+        mirror.set_vitals(row, vital.access_count, vital.accessed_at, vital.weight)
+
+
+def _add_vectors(mirror: Mirror, number: int, windows: NDArray[np.int16]) -> None:
+    row = mirror.row_of.get(number)
+    if row is not None and not mirror.has_vectors.view[row]:
+        mirror.add_vectors(row, windows)

@@ -1,0 +1,130 @@
+"""A consistent, filtered view of one mirror."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from graymatter_mcp.store.base import Cooccurrence, Postings
+from graymatter_mcp.store.duckdb.codec import to_fact_id
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from threading import RLock
+
+    from graymatter_mcp.model.facts import Fact
+    from graymatter_mcp.model.ids import FactId
+    from graymatter_mcp.store.duckdb.mirror import Mirror
+
+
+class MirrorSnapshot:
+    """Implements `graymatter_mcp.store.base.Snapshot`; build it under the store's lock.
+
+    Columns are views of arrays to which the writer only appends; `eligible` is a copy.
+    """
+
+    def __init__(
+        self,
+        mirror: Mirror,
+        min_level: int,
+        lock: RLock,
+        fetch: Callable[[Sequence[FactId]], list[Fact]],
+    ) -> None:
+        self._mirror = mirror
+        self._lock = lock
+        self._fetch = fetch
+        self.size = len(mirror.ids)
+        self.lengths = mirror.lengths.view
+        self.levels = mirror.levels.view
+        self.eligible: NDArray[np.bool_] = mirror.live.view & (self.levels >= min_level)
+        self.count = int(np.count_nonzero(self.eligible))
+        self.mean_length = (
+            float(self.lengths.sum(where=self.eligible)) / self.count if self.count else 0.0
+        )
+        self.age_order, self.id_order, self.recency_order = mirror.orders
+        self.aliases = [alias for _, (_, alias) in sorted(mirror.aliases.items(), key=_by_age)]
+        self._vectors = None if mirror.vectors is None else mirror.vectors.view
+        self._vector_rows = mirror.vector_rows.view
+        self._forward = mirror.forward.view
+        self._forward_starts = mirror.forward_starts.view
+
+    def postings(self, terms: Sequence[str]) -> list[Postings]:
+        """See the protocol; rows added since the snapshot are cut off."""
+        found: list[Postings] = []
+        for term in terms:
+            with self._lock:
+                term_id = self._mirror.term_ids.get(term)
+                pair = ((), ()) if term_id is None else self._mirror.postings[term_id]
+                rows = np.array(pair[0], dtype=np.int32)
+                tf = np.array(pair[1], dtype=np.float64)
+            end = int(np.searchsorted(rows, self.size))
+            keep = self.eligible[rows[:end]]
+            found.append(Postings(rows=rows[:end][keep], tf=tf[:end][keep]))
+        return found
+
+    def similarities(self, query: NDArray[np.int16]) -> NDArray[np.float32] | None:
+        """See the protocol."""
+        if self._vectors is None or not len(self._vectors):
+            return None
+        windows = query.astype(np.float32)
+        products = self._vectors @ windows[0]
+        for window in windows[1:]:
+            np.maximum(products, self._vectors @ window, out=products)
+        if len(products) == self.size and self._is_one_to_one():
+            best = products
+        else:
+            best = np.full(self.size, -np.inf, dtype=np.float32)
+            np.maximum.at(best, self._vector_rows, products)
+        if self.count != self.size:
+            best[~self.eligible] = -np.inf
+        return best if np.isfinite(best).any() else None
+
+    def _is_one_to_one(self) -> bool:
+        return bool((self._vector_rows == np.arange(self.size, dtype=np.int32)).all())
+
+    def facts(self, rows: Sequence[int]) -> list[Fact]:
+        """See the protocol."""
+        ids = self.fact_ids(rows)
+        found = {fact.id: fact for fact in self._fetch(ids)}
+        return [found[fact_id] for fact_id in ids if fact_id in found]
+
+    def fact_ids(self, rows: Sequence[int]) -> list[FactId]:
+        """See the protocol."""
+        return [to_fact_id(self._mirror.ids[row]) for row in rows]
+
+    def texts(self, rows: Sequence[int]) -> list[str]:
+        """See the protocol."""
+        return [self._mirror.texts[row] for row in rows]
+
+    def cooccurring(self, seeds: Sequence[str]) -> list[Cooccurrence]:
+        """See the protocol."""
+        holders = [postings.rows for postings in self.postings(seeds)]
+        rows = np.unique(np.concatenate(holders)) if holders else np.empty(0, np.int32)
+        beside = self._counts(rows)
+        everywhere = self._counts(np.flatnonzero(self.eligible))
+        skip = {self._mirror.term_ids[seed] for seed in seeds if seed in self._mirror.term_ids}
+        return [
+            Cooccurrence(
+                term=self._mirror.terms[term_id],
+                with_seed=int(beside[term_id]),
+                df=int(everywhere[term_id]),
+            )
+            for term_id in np.flatnonzero(beside).tolist()
+            if term_id not in skip
+        ]
+
+    def _counts(self, rows: NDArray[np.int32] | NDArray[np.intp]) -> NDArray[np.intp]:
+        """Count, for each term id, the given rows that hold it."""
+        starts = self._forward_starts
+        ends = np.append(starts[1:], len(self._forward))
+        lengths = (ends - starts)[rows]
+        offsets = np.repeat(starts[rows] - np.append(0, np.cumsum(lengths)[:-1]), lengths)
+        flat = self._forward[offsets + np.arange(len(offsets))]
+        return np.bincount(flat, minlength=len(self._mirror.terms))
+
+
+def _by_age(item: tuple[int, tuple[int, object]]) -> tuple[int, int]:
+    number, (created_at, _) = item
+    return created_at, number

@@ -1,0 +1,327 @@
+"""The DuckDB store: tables for the record, mirrors for ranking, one writer."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import duckdb
+
+from graymatter_mcp.errors import ReadOnlyError, StoreClosedError, StoreUnavailableError
+from graymatter_mcp.model.ids import FactId, Namespace
+from graymatter_mcp.model.times import from_microseconds, to_microseconds
+from graymatter_mcp.store.base import (
+    AuditEntry,
+    NamespaceStats,
+    Node,
+    PendingVector,
+    StoreStats,
+    WriteBatch,
+)
+from graymatter_mcp.store.duckdb import read
+from graymatter_mcp.store.duckdb.codec import checkpoint_from_row, to_fact_id, to_uuid
+from graymatter_mcp.store.duckdb.mirrors import Mirrors
+from graymatter_mcp.store.duckdb.rows import WriterMemory
+from graymatter_mcp.store.duckdb.schema import migrate
+from graymatter_mcp.store.duckdb.writer import Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from datetime import datetime
+
+    from graymatter_mcp.model.checkpoints import Checkpoint
+    from graymatter_mcp.model.facts import Fact
+    from graymatter_mcp.store.base import Snapshot
+
+_FLUSH_INTERVAL_S: Final = 2.0
+_AUDIT_KEPT: Final = 10_000
+_COMPACT_VITALS_ABOVE: Final = 50_000
+
+Answer = TypeVar("Answer")
+
+
+class DuckDBStore:
+    """Implements `graymatter_mcp.store.base.MemoryStore` on one DuckDB file.
+
+    DuckDB's own lock is of the fcntl kind: nothing here may open the database file but DuckDB itself,
+    or that lock is lost without a word.
+    """
+
+    def __init__(
+        self, path: Path, *, stem: Callable[[str], str] = str, read_only: bool = False
+    ) -> None:
+        """Open the file, create it if need be, and bring its schema up to date.
+
+        Args:
+            path: The database file; its directory must exist.
+            stem: Maps a stored token to its index term.
+            read_only: Take no writes.
+
+        Raises:
+            StoreUnavailableError: It cannot be opened, or a newer version wrote it.
+        """
+        self.read_only = read_only
+        self._connection = _connect(path, read_only=read_only)
+        if not read_only:
+            migrate(self._connection)
+            _tidy(self._connection)
+        self._local = threading.local()
+        self._is_closed = threading.Event()
+        self._mirrors = Mirrors(stem, self._load)
+        self._memory = WriterMemory(
+            model_ids=dict(self._query("SELECT model_key, model_id FROM models")),
+            seq=self._query(
+                "SELECT max(seq) FROM (SELECT 0 AS seq UNION ALL SELECT max(seq) FROM fact_vitals "
+                "UNION ALL SELECT max(seq) FROM fact_changes)"
+            )[0][0],
+            namespaces={name for (name,) in self._query("SELECT namespace FROM namespaces")},
+            reworded={},
+        )
+        self._mirrors.seq = self._memory.seq
+        self._writer = None
+        if not read_only:
+            self._writer = Writer(self._connection.cursor(), self._memory, self._mirrors.committed)
+        self._flusher = threading.Thread(
+            target=self._flush_often, name="graymatter-flusher", daemon=True
+        )
+        self._flusher.start()
+
+    def _query(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
+        return self._read(lambda connection: connection.execute(query, parameters).fetchall())
+
+    def _read(self, ask: Callable[[duckdb.DuckDBPyConnection], Answer]) -> Answer:
+        """Run a read on this thread's own cursor."""
+        if self._is_closed.is_set():
+            raise StoreClosedError
+        cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
+        try:
+            if cursor is None:
+                cursor = self._local.cursor = self._connection.cursor()
+            return ask(cursor)
+        except duckdb.Error as exc:
+            raise StoreUnavailableError("the database did not answer") from exc
+
+    def _load(
+        self, namespace: Namespace
+    ) -> tuple[list[read.MirrorRow], list[tuple[Any, int, bytes]]]:
+        model_id = self._memory.model_ids.get(self._mirrors.model_key, 0)
+        return self._read(
+            lambda connection: (
+                read.mirror_rows(connection, namespace),
+                read.vectors_of(connection, namespace, model_id),
+            )
+        )
+
+    def use_model(self, model_key: str) -> bool:
+        """See the protocol."""
+        self._mirrors.use_model(model_key)
+        model_id = self._memory.model_ids.get(model_key, 0)
+        return bool(model_key) and self._read(
+            lambda connection: read.has_foreign_vectors(connection, model_id)
+        )
+
+    def apply(self, batch: WriteBatch) -> None:
+        """See the protocol."""
+        if self._is_closed.is_set():
+            raise StoreClosedError
+        if self._writer is None:
+            raise ReadOnlyError
+        self._writer.submit(batch).result()
+
+    def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:
+        """See the protocol."""
+        if self._writer is not None:
+            self._mirrors.touch(namespace, fact_ids, at)
+
+    def _flush_often(self) -> None:
+        while not self._is_closed.wait(_FLUSH_INTERVAL_S):
+            self._flush()
+
+    def _flush(self) -> None:
+        unsaved = self._mirrors.take_unsaved()
+        if unsaved and self._writer is not None:
+            self._writer.submit(WriteBatch(vitals=unsaved)).exception()
+
+    def snapshot(self, namespace: Namespace, min_level: int = 0) -> Snapshot:
+        """See the protocol."""
+        return self._mirrors.snapshot(namespace, min_level, self._fetch)
+
+    def _fetch(self, namespace: Namespace, ids: Sequence[FactId], as_of: int) -> list[Fact]:
+        uuids = [to_uuid(fact_id) for fact_id in ids]
+        return self._facts(
+            lambda connection: read.facts_by_ids(connection, namespace, uuids, as_of)
+        )
+
+    def get(self, namespace: Namespace, ids: Sequence[FactId]) -> list[Fact]:
+        """See the protocol."""
+        uuids = [to_uuid(fact_id) for fact_id in ids]
+        return self._facts(lambda connection: read.facts_by_ids(connection, namespace, uuids))
+
+    def find_text(self, namespace: Namespace, text: str) -> list[Fact]:
+        """See the protocol."""
+        return self._facts(lambda connection: read.facts_with_text(connection, namespace, text))
+
+    def list(self, namespace: Namespace) -> list[Fact]:
+        """See the protocol."""
+        return self._facts(lambda connection: read.facts_of(connection, namespace))
+
+    def _facts(self, ask: Callable[[duckdb.DuckDBPyConnection], list[Fact]]) -> list[Fact]:
+        return self._mirrors.with_vitals(self._read(ask))
+
+    def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:
+        """See the protocol."""
+        limit = to_microseconds(before)
+        return [
+            (Namespace(namespace), to_fact_id(fact_id.int))
+            for namespace, fact_id in self._read(lambda connection: read.pruned(connection, limit))
+        ]
+
+    def superseded_by(
+        self, namespace: Namespace, heirs: Sequence[FactId]
+    ) -> dict[FactId, list[FactId]]:
+        """See the protocol."""
+        found: dict[FactId, list[FactId]] = {}
+        for heir, fact_id in self._read(
+            lambda connection: read.lineage(connection, namespace, heirs)
+        ):
+            found.setdefault(FactId(heir), []).append(to_fact_id(fact_id.int))
+        return {heir: sorted(ids) for heir, ids in found.items()}
+
+    def namespaces(self) -> list[Namespace]:
+        """See the protocol."""
+        return sorted(
+            Namespace(name) for (name,) in self._query("SELECT namespace FROM namespaces")
+        )
+
+    def pending_vectors(self, limit: int) -> list[PendingVector]:
+        """See the protocol."""
+        model_id = self._memory.model_ids.get(self._mirrors.model_key, 0)
+        if not self._mirrors.model_key:
+            return []
+        return [
+            PendingVector(
+                namespace=Namespace(namespace), fact_id=to_fact_id(fact_id.int), text=text
+            )
+            for namespace, fact_id, text in self._read(
+                lambda connection: read.pending(connection, model_id, limit)
+            )
+        ]
+
+    def checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
+        """See the protocol."""
+        rows = self._query(
+            "SELECT checkpoint_id, namespace, created_at, record FROM checkpoints WHERE namespace = ? "
+            "ORDER BY created_at DESC, checkpoint_id DESC",
+            [namespace],
+        )
+        return [checkpoint_from_row(row) for row in rows]
+
+    def neighbours(self, namespace: Namespace, node_ids: Sequence[str]) -> list[Node]:
+        """See the protocol."""
+        rows = self._query(
+            "SELECT n.node_id, n.label, n.type FROM nodes n JOIN ("
+            "  SELECT other, max(weight) AS weight FROM ("
+            "    SELECT target AS other, weight FROM edges WHERE namespace = $ns AND source IN $ids"
+            "    UNION ALL"
+            "    SELECT source AS other, weight FROM edges WHERE namespace = $ns AND target IN $ids"
+            "  ) GROUP BY other"
+            ") e ON e.other = n.node_id WHERE n.namespace = $ns AND n.node_id NOT IN $ids "
+            "ORDER BY e.weight DESC, n.node_id",
+            {"ns": namespace, "ids": list(node_ids)},
+        )
+        return [
+            Node(namespace=namespace, id=node_id, label=label, type=kind)
+            for node_id, label, kind in rows
+        ]
+
+    def audit(self, limit: int) -> list[AuditEntry]:
+        """See the protocol."""
+        rows = self._query(
+            "SELECT happened_at, action, namespace, old_text, new_text, source FROM audit "
+            "ORDER BY happened_at DESC, rowid DESC LIMIT ?",
+            [min(limit, _AUDIT_KEPT)],
+        )
+        return [
+            AuditEntry(
+                at=from_microseconds(at),
+                action=action,
+                namespace=Namespace(namespace),
+                old_text=old_text,
+                new_text=new_text,
+                source=source,
+            )
+            for at, action, namespace, old_text, new_text, source in rows
+        ]
+
+    def stats(self) -> StoreStats:
+        """See the protocol."""
+        model_id = self._memory.model_ids.get(self._mirrors.model_key, 0)
+        rows = self._read(read.namespace_counts)
+        pending = 0
+        if self._mirrors.model_key:
+            pending = self._read(lambda connection: read.pending_count(connection, model_id))
+        ((nodes, edges),) = self._query(
+            "SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM edges)"
+        )
+        counters = self._query(
+            "SELECT name, sum(amount)::BIGINT FROM counters GROUP BY name ORDER BY name"
+        )
+        return StoreStats(
+            namespaces=tuple(sorted((_stats(row) for row in rows), key=lambda one: one.namespace)),
+            pending_vectors=pending,
+            nodes=nodes,
+            edges=edges,
+            counters=dict(counters),
+        )
+
+    def ping(self) -> None:
+        """See the protocol."""
+        self._query("SELECT 1 FROM facts LIMIT 1")
+
+    def close(self) -> None:
+        """See the protocol."""
+        if self._is_closed.is_set():
+            return
+        self._flush()
+        self._is_closed.set()
+        if self._writer is not None:
+            self._writer.close()
+        self._connection.close()
+
+
+def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    try:
+        return duckdb.connect(str(path), read_only=read_only, config={"threads": 1})
+    except duckdb.Error as exc:
+        if "lock" in str(exc):
+            raise StoreUnavailableError("another process has the store open") from exc
+        raise StoreUnavailableError("the store cannot be opened") from exc
+
+
+def _tidy(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop book-keeping that later rows replaced, before anyone reads."""
+    ((rows,),) = connection.execute("SELECT count(*) FROM fact_vitals").fetchall()
+    if rows > _COMPACT_VITALS_ABOVE:
+        connection.execute(
+            "DELETE FROM fact_vitals WHERE seq NOT IN (SELECT max(seq) FROM fact_vitals GROUP BY fact_id)"
+        )
+    connection.execute(
+        "DELETE FROM audit WHERE rowid NOT IN "
+        f"(SELECT rowid FROM audit ORDER BY happened_at DESC, rowid DESC LIMIT {_AUDIT_KEPT})"
+    )
+
+
+def _stats(row: tuple[Any, ...]) -> NamespaceStats:
+    namespace, live, retired, aliases, pinned, recalls, mean_weight, oldest, newest = row
+    return NamespaceStats(
+        namespace=Namespace(namespace),
+        live=live,
+        retired=retired,
+        aliases=aliases,
+        pinned=pinned,
+        recalls=recalls,
+        mean_weight=mean_weight,
+        oldest_at=from_microseconds(oldest),
+        newest_at=from_microseconds(newest),
+    )
