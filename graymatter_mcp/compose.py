@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -90,8 +89,6 @@ def _model(config: Config) -> tuple[Callable[[], Embedder] | None, str]:
     if config.is_keyword_only:
         return None, ""
     if config.model == BUNDLED_MODEL:
-        # The forward pass is small: more threads than one cost more than they bring.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return MiniLM, MiniLM.model_key
 
     def load() -> Embedder:

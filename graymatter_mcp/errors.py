@@ -1,4 +1,4 @@
-"""The one family of errors: a stable code each, a message that says what was wrong and what to do."""
+"""The one family of errors: a stable code each, a message that says what to do."""
 
 from __future__ import annotations
 

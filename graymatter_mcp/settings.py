@@ -42,6 +42,8 @@ def parse_duration(value: Any) -> timedelta:
     Raises:
         ValueError: It is neither.
     """
+    if isinstance(value, timedelta):
+        return value
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", str(value).lower())
     if match is None:
         raise ValueError("must be a number of seconds, or a number with s, m, h or d")

@@ -1,0 +1,1 @@
+"""The wire contract: schema files, loaded, checked, compared."""

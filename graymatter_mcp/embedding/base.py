@@ -1,4 +1,4 @@
-"""What an embedding model must offer, and the fixed-point form in which vectors are stored and compared."""
+"""What an embedding model must offer, and the fixed-point form of stored vectors."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""The engine: the one door, and what it is composed of."""

@@ -20,17 +20,24 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _PAUSE: Final = timedelta(hours=1)
-"""Between two runs on one namespace: weights are a function of time, so more runs change nothing."""
+"""Between runs on one namespace: weights are a function of time, more runs change nothing."""
 
 
 class Background:
     """Runs due consolidations in threads of its own."""
 
     def __init__(
-        self, consolidator: Consolidator, clock: Clock, *, threshold: int, at_once: int
+        self,
+        consolidator: Consolidator,
+        clock: Clock,
+        *,
+        half_life: timedelta,
+        threshold: int,
+        at_once: int,
     ) -> None:
         self._consolidator = consolidator
         self._clock = clock
+        self._half_life = half_life
         self._threshold = threshold
         self._free = threading.BoundedSemaphore(at_once)
         self._last_run: dict[Namespace, datetime] = {}
@@ -49,7 +56,7 @@ class Background:
         try:
             if self._consolidator.is_due(namespace, self._threshold):
                 self._last_run[namespace] = now
-                self._consolidator.consolidate(namespace)
+                self._consolidator.consolidate(namespace, self._half_life)
         except GraymatterError as exc:
             logger.warning("consolidation failed: %s", exc)
         finally:

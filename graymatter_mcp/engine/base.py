@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import timedelta
 
+    from graymatter_mcp.engine.graph import EntityExtractor, GraphAccessor
     from graymatter_mcp.model.checkpoints import Checkpoint, JsonObject, Message
     from graymatter_mcp.model.facts import Fact, Origin
     from graymatter_mcp.model.ids import FactId, Namespace
@@ -62,6 +64,31 @@ class Memory(Protocol):
         """Replace every live fact whose text is exactly `target` by one new fact."""
         ...
 
+    async def revise_facts(
+        self,
+        namespace: Namespace,
+        facts: Sequence[Fact],
+        text: str,
+        options: WriteOptions,
+        origin: Origin,
+    ) -> Revision:
+        """Replace these facts by one new fact, if none has changed since it was read."""
+        ...
+
+    async def retire(self, namespace: Namespace, fact_ids: Sequence[FactId]) -> None:
+        """Retire live facts by id, without a replacement."""
+        ...
+
+    async def pin_facts(
+        self, namespace: Namespace, fact_ids: Sequence[FactId], pinned: bool
+    ) -> None:
+        """Pin or unpin facts by id."""
+        ...
+
+    async def update_fact(self, namespace: Namespace, fact: Fact) -> None:
+        """Replace the record of an existing id; never creates, never revives a retired fact."""
+        ...
+
     async def forget(self, namespace: Namespace, target: str) -> tuple[Fact, ...]:
         """Retire every live fact whose text is exactly `target`; nothing is erased."""
         ...
@@ -114,8 +141,10 @@ class Memory(Protocol):
         """Count one namespace."""
         ...
 
-    async def consolidate(self, namespace: Namespace) -> ConsolidationReport:
-        """Decay and prune now."""
+    async def consolidate(
+        self, namespace: Namespace, half_life: timedelta | None = None
+    ) -> ConsolidationReport:
+        """Decay and prune now; without a half-life by the configured one."""
         ...
 
     async def delete(self, namespace: Namespace, fact_id: FactId) -> None:
@@ -128,6 +157,14 @@ class Memory(Protocol):
 
     async def status(self) -> EngineStatus:
         """Describe the whole store."""
+        ...
+
+    def set_graph(self, graph: GraphAccessor | None, extractor: EntityExtractor | None) -> None:
+        """Replace the graph that hints and links use; None takes it away."""
+        ...
+
+    async def wait_until_settled(self, timeout_s: float) -> bool:
+        """Wait until the model is loaded, or known to be missing, and nothing is pending."""
         ...
 
     async def ping(self) -> None:

@@ -38,6 +38,6 @@ class Clock:
             at = max(self._now(), self._last + timedelta(microseconds=1))
             self._last = at
             fresh = int(ULID.from_datetime(at))
-            # Within one millisecond the random part decides: counting up keeps the order of writing.
+            # Within one millisecond the random part decides; counting up keeps the order.
             self._last_id = fresh if fresh > self._last_id else self._last_id + 1
             return at, FactId(str(ULID.from_int(self._last_id)))

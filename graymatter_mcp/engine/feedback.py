@@ -1,4 +1,4 @@
-"""What a plain answer says beside its facts when the store speaks another language than the query."""
+"""What a plain answer says when query and store use different words."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _Observed:
 
 
 class UsageLearner:
-    """Aliases learnt from use: kept in memory, gone with the process, which only costs a repetition."""
+    """Aliases learnt from use; observations live in memory, and losing them costs a repetition."""
 
     def __init__(self, affinity: int) -> None:
         self._affinity = affinity

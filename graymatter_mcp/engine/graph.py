@@ -92,7 +92,7 @@ def hints(
         extractor: Finds what the top text names.
         store: Tells which fact nodes are retired.
         namespace: The graph's shelf.
-        top: Identity and text of the first ranked fact; the identity is a node when agents linked it.
+        top: Identity and text of the first ranked fact; the identity may be a linked node.
         listed: Texts that the answer already holds; they are skipped.
     """
     fact_id, text = top

@@ -33,21 +33,20 @@ def decayed_weight(weight: float, idle: timedelta, half_life: timedelta) -> floa
 class Consolidator:
     """Runs the steps of contract 8.2; synchronous, for worker threads."""
 
-    def __init__(self, store: MemoryStore, clock: Clock, half_life: timedelta) -> None:
+    def __init__(self, store: MemoryStore, clock: Clock) -> None:
         self._store = store
         self._clock = clock
-        self._half_life = half_life
 
     def is_due(self, namespace: Namespace, threshold: int) -> bool:
         """Whether the namespace holds at least `threshold` records."""
         return len(self._store.list(namespace)) >= threshold
 
-    def consolidate(self, namespace: Namespace) -> ConsolidationReport:
+    def consolidate(self, namespace: Namespace, half_life: timedelta) -> ConsolidationReport:
         """Decay every unpinned fact, then prune what fell below the floor."""
         now = self._clock.now()
         facts = [fact for fact in self._store.list(namespace) if not fact.pinned]
         weights = {
-            fact.id: decayed_weight(fact.weight, now - fact.accessed_at, self._half_life)
+            fact.id: decayed_weight(fact.weight, now - fact.accessed_at, half_life)
             for fact in facts
         }
         lighter = [fact for fact in facts if weights[fact.id] < fact.weight]

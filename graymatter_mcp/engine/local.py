@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
@@ -23,6 +22,7 @@ from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
     FactNotFoundError,
     GraymatterError,
+    InvalidArgumentError,
     StoreClosedError,
 )
 from graymatter_mcp.model.facts import FactKind, Origin
@@ -42,6 +42,7 @@ from graymatter_mcp.store.base import WriteBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import timedelta
 
     from graymatter_mcp.embedding.base import Embedder
     from graymatter_mcp.engine.clock import Clock
@@ -58,14 +59,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_THREADS: Final = 32
-"""Calls at work at once; more wait their turn."""
+_WAITING_CALLS: Final = 64
+"""Calls at once that mostly wait for the disk; more wait their turn, and share a commit."""
 
 Answer = TypeVar("Answer")
 
 
 class LocalMemory:
-    """Implements `graymatter_mcp.engine.base.Memory`. Work runs in threads; the event loop only waits."""
+    """Implements `engine.base.Memory`: work runs in threads, the event loop only waits."""
 
     def __init__(
         self,
@@ -100,10 +101,11 @@ class LocalMemory:
         self._recaller = Recaller(store, self.models, analyzer, config)
         self._scribe = Scribe(store, self.models, clock)
         self._checkpoints = Checkpoints(store, clock)
-        self._consolidator = Consolidator(store, clock, config.decay_half_life)
+        self._consolidator = Consolidator(store, clock)
         self._background = Background(
             self._consolidator,
             clock,
+            half_life=config.decay_half_life,
             threshold=config.consolidate_threshold,
             at_once=config.max_async_consolidations,
         )
@@ -112,13 +114,20 @@ class LocalMemory:
         self._extractor: EntityExtractor | None = (
             RuleExtractor() if config.knowledge_graph else None
         )
-        self._limiter = anyio.CapacityLimiter(_THREADS)
+        self._limiter = anyio.CapacityLimiter(_WAITING_CALLS)
+        # Ranking is work for a core: more threads than cores only take turns.
+        self._ranking_limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
         self._is_closed = False
 
     async def _in_thread(self, work: Callable[..., Answer], *args: Any) -> Answer:
         if self._is_closed:
             raise StoreClosedError
         return await to_thread.run_sync(work, *args, limiter=self._limiter)
+
+    async def _ranking(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        if self._is_closed:
+            raise StoreClosedError
+        return await to_thread.run_sync(work, *args, limiter=self._ranking_limiter)
 
     def set_graph(self, graph: GraphAccessor | None, extractor: EntityExtractor | None) -> None:
         """Replace the graph that hints and links use; None takes it away."""
@@ -133,7 +142,7 @@ class LocalMemory:
 
     async def recall(self, request: RecallRequest) -> RecallResult:
         """See the protocol."""
-        return await self._in_thread(self._recall, request)
+        return await self._ranking(self._recall, request)
 
     def _recall(self, request: RecallRequest) -> RecallResult:
         namespace = checked_namespace(request.namespace)
@@ -174,7 +183,7 @@ class LocalMemory:
 
     async def recall_explain(self, request: RecallRequest) -> RecallExplainResult:
         """See the protocol."""
-        return await self._in_thread(self._recall_explain, request)
+        return await self._ranking(self._recall_explain, request)
 
     def _recall_explain(self, request: RecallRequest) -> RecallExplainResult:
         namespace = checked_namespace(request.namespace)
@@ -191,7 +200,7 @@ class LocalMemory:
 
     async def recall_all(self, request: RecallRequest) -> RecallResult:
         """See the protocol."""
-        return await self._in_thread(self._recall_all, request)
+        return await self._ranking(self._recall_all, request)
 
     def _recall_all(self, request: RecallRequest) -> RecallResult:
         policy = self._policy(request)
@@ -226,17 +235,14 @@ class LocalMemory:
 
     async def recall_batch(self, request: BatchRecallRequest) -> BatchRecallResult:
         """See the protocol."""
-        if self._is_closed:
-            raise StoreClosedError
         namespace = checked_namespace(request.namespace)
         policy = self._policy(request)
         top_k = self._top_k(request.top_k)
         entries: dict[int, tuple[BatchEntry, Degraded | None]] = {}
-        limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
 
         async def answer(position: int, query: str) -> None:
-            entries[position] = await to_thread.run_sync(
-                partial(self._batch_entry, namespace, query, top_k, policy), limiter=limiter
+            entries[position] = await self._ranking(
+                self._batch_entry, namespace, query, top_k, policy
             )
 
         async with anyio.create_task_group() as tasks:
@@ -300,6 +306,61 @@ class LocalMemory:
         if not live:
             raise FactNotFoundError(f'target fact not found: "{target}"')
         return live
+
+    async def revise_facts(
+        self,
+        namespace: Namespace,
+        facts: Sequence[Fact],
+        text: str,
+        options: WriteOptions,
+        origin: Origin,
+    ) -> Revision:
+        """See the protocol."""
+        if not facts:
+            raise InvalidArgumentError("facts must hold at least one fact to replace")
+        revision = await self._in_thread(
+            self._scribe.revise, checked_namespace(namespace), facts, text, options, origin
+        )
+        self._trigger(namespace)
+        return revision
+
+    async def retire(self, namespace: Namespace, fact_ids: Sequence[FactId]) -> None:
+        """See the protocol."""
+
+        def work() -> None:
+            facts = self._known(namespace, fact_ids)
+            live = [fact for fact in facts if not fact.is_superseded]
+            if live:
+                self._scribe.forget(namespace, live)
+
+        await self._in_thread(work)
+
+    def _known(self, namespace: Namespace, fact_ids: Sequence[FactId]) -> list[Fact]:
+        """Return the records of all these ids, or refuse."""
+        found = self._store.get(checked_namespace(namespace), fact_ids)
+        missing = set(fact_ids) - {fact.id for fact in found}
+        if missing or not found:
+            raise FactNotFoundError(f'no fact with id "{min(missing, default="")}"')
+        return found
+
+    async def pin_facts(
+        self, namespace: Namespace, fact_ids: Sequence[FactId], pinned: bool
+    ) -> None:
+        """See the protocol."""
+
+        def work() -> None:
+            self._scribe.set_pinned(namespace, self._known(namespace, fact_ids), pinned)
+
+        await self._in_thread(work)
+
+    async def update_fact(self, namespace: Namespace, fact: Fact) -> None:
+        """See the protocol."""
+
+        def work() -> None:
+            (stored,) = self._known(namespace, [fact.id])
+            self._scribe.replace(stored, fact)
+
+        await self._in_thread(work)
 
     async def forget(self, namespace: Namespace, target: str) -> tuple[Fact, ...]:
         """See the protocol."""
@@ -381,12 +442,18 @@ class LocalMemory:
             agent_id=namespace, fact_count=0, oldest_at=None, newest_at=None, avg_weight=0.0
         )
 
-    async def consolidate(self, namespace: Namespace) -> ConsolidationReport:
+    async def consolidate(
+        self, namespace: Namespace, half_life: timedelta | None = None
+    ) -> ConsolidationReport:
         """See the protocol."""
-        return await self._in_thread(self._consolidate, checked_namespace(namespace))
+        return await self._in_thread(
+            self._consolidate,
+            checked_namespace(namespace),
+            half_life or self._config.decay_half_life,
+        )
 
-    def _consolidate(self, namespace: Namespace) -> ConsolidationReport:
-        report = self._consolidator.consolidate(namespace)
+    def _consolidate(self, namespace: Namespace, half_life: timedelta) -> ConsolidationReport:
+        report = self._consolidator.consolidate(namespace, half_life)
         self._populate(namespace)
         return report
 
@@ -439,6 +506,10 @@ class LocalMemory:
                 for one in stats.namespaces
             ),
         )
+
+    async def wait_until_settled(self, timeout_s: float) -> bool:
+        """See the protocol."""
+        return await self._in_thread(self.models.wait_until_settled, timeout_s)
 
     async def ping(self) -> None:
         """See the protocol."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import deque
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.embedding.base import EmbeddingError, to_fixed_point
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_QUERIES_KEPT: Final = 512
 _BATCH: Final = 32
 """Texts embedded between two commits."""
 
@@ -30,8 +32,8 @@ _BATCH: Final = 32
 class ModelKeeper:
     """Owns the thread that loads the model and embeds what has no vector yet.
 
-    What is pending is what the store has no vector for, so nothing is lost by a restart; the queue in
-    memory only saves the question.
+    Pending is what the store has no vector for, so a restart loses nothing; the queue in memory
+    only saves the question.
     """
 
     def __init__(
@@ -55,6 +57,8 @@ class ModelKeeper:
         self._load = load
         self._interval_s = reconcile_interval_s
         self._embedder: Embedder | None = None
+        # Agents ask the same of their own namespace and of the shared one.
+        self._query_vector = lru_cache(_QUERIES_KEPT)(self._embed_query)
         self._queue: deque[PendingVector] = deque()
         self._wake = threading.Event()
         self._is_closing = False
@@ -84,11 +88,19 @@ class ModelKeeper:
         Raises:
             EmbeddingError: The model failed on this text.
         """
-        embedder = self._embedder
-        if embedder is None or self._state is not None:
+        if self._embedder is None or self._state is not None:
             return None
-        (windows,) = embedder.embed([text])
+        return self._query_vector(text)
+
+    def _embed_query(self, text: str) -> NDArray[np.int16]:
+        assert self._embedder is not None
+        (windows,) = self._embedder.embed([text])
         return to_fixed_point(windows)
+
+    def embed_now(self, pending: PendingVector) -> NewVectors | None:
+        """Embed a text in the caller's thread; None when the model is not there or fails on it."""
+        embedder = self._embedder
+        return None if embedder is None else _embed(embedder, pending)
 
     def enqueue(self, pending: PendingVector) -> None:
         """Ask for a vector soon; never waits."""

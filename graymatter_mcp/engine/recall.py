@@ -54,7 +54,7 @@ class Policy:
 
     @property
     def metadata(self) -> RetrievalMetadata | None:
-        """What the answer says of the policy; None where it made no difference and none was asked for."""
+        """What the answer says of the policy; None where none was asked for and none applied."""
         if not self.is_asked_for and self.weight == 0:
             return None
         if self.min_confidence is None:
@@ -140,8 +140,10 @@ class Recaller:
         snapshot = self._store.snapshot(namespace, policy.min_level)
         tokens = tokenize(query)
         added = expand(tokens, snapshot.aliases)
-        similarity, degraded = self._similarity(snapshot, effective_query(query, added), policy)
         effective = (*tokens, *added)
+        similarity, degraded = None, self._models.degraded
+        if effective:  # a query without words has no meaning either: the newest come first
+            similarity, degraded = self._similarity(snapshot, effective_query(query, added), policy)
         ranking = rank(
             Signals(
                 size=snapshot.size,

@@ -28,6 +28,7 @@ from graymatter_mcp.store.base import (
     NewFact,
     Node,
     PendingVector,
+    Vitals,
     WriteBatch,
 )
 
@@ -137,7 +138,7 @@ class Scribe:
             namespace: Where the sources live.
             sources: The versions that were read; at least one, all live.
             text: The new fact.
-            options: Without a label the replacement takes min(inferred, lowest level of the sources).
+            options: Without a label the replacement takes min(inferred, lowest of the sources).
             origin: Who writes.
 
         Raises:
@@ -148,15 +149,20 @@ class Scribe:
         fact = self._born(namespace, checked_text(text, "text"), label, origin)
         if newest.kind == FactKind.ALIAS:
             fact = replace(fact, kind=FactKind.ALIAS, alias=parse_alias(text))
+        pending = PendingVector(namespace=namespace, fact_id=fact.id, text=text)
+        vectors = None if fact.kind == FactKind.ALIAS else self._models.embed_now(pending)
         self._store.apply(
             WriteBatch(
                 at=fact.created_at,
                 facts=(NewFact(fact=fact, terms=tokenize(text)),),
+                vectors=() if vectors is None else (vectors,),
+                model_key=self._models.model_key,
                 patches=tuple(_retirement(source, fact.id) for source in sources),
                 audit=(_audit(namespace, fact.created_at, "update", old=newest.text, new=text),),
             )
         )
-        self._ask_for_vector(fact)
+        if vectors is None:
+            self._ask_for_vector(fact)
         return Revision(replacement=fact, retired=tuple(sources))
 
     def forget(self, namespace: Namespace, sources: Sequence[Fact]) -> None:
@@ -185,6 +191,36 @@ class Scribe:
                 audit=(_audit(namespace, at, "pin" if pinned else "unpin", old=facts[0].text),),
             )
         )
+
+    def replace(self, stored: Fact, fact: Fact) -> None:
+        """Make the stored record equal to `fact`, but for its identity, origin and a tombstone.
+
+        Raises:
+            FactChangedError: The record changed meanwhile.
+        """
+        at, _ = self._clock.stamp()
+        is_reworded = fact.text != stored.text
+        patch = FactPatch(
+            namespace=stored.agent_id,
+            fact_id=stored.id,
+            expected=None if stored.is_superseded else stored,
+            text=checked_text(fact.text, "text") if is_reworded else UNSET,
+            terms=tokenize(fact.text) if is_reworded else UNSET,
+            superseded_by=stored.superseded_by or fact.superseded_by,
+            confidence=fact.confidence,
+            pinned_at=(fact.pinned_at or at) if fact.pinned else None,
+            alias=parse_alias(fact.text) if is_reworded and stored.alias else UNSET,
+        )
+        vitals = Vitals(
+            namespace=stored.agent_id,
+            fact_id=stored.id,
+            access_count=fact.access_count,
+            accessed_at=fact.accessed_at,
+            weight=fact.weight,
+        )
+        self._store.apply(WriteBatch(at=at, patches=(patch,), vitals=(vitals,)))
+        if is_reworded and not fact.is_superseded:
+            self._ask_for_vector(replace(stored, text=fact.text))
 
     def link(self, namespace: Namespace, source: str, target: str) -> tuple[str, str]:
         """Add an edge; a missing end becomes a placeholder, unless it is the id of a live fact."""

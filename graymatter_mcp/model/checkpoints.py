@@ -25,7 +25,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkpoint:
-    """One saved state; never overwritten, merged or expired. ``created_at`` is UTC, microseconds."""
+    """One saved state; never overwritten, merged or expired. `created_at` is UTC."""
 
     id: str
     agent_id: Namespace

@@ -21,12 +21,12 @@ SUPERSEDED_BY_AGENT: Final = "agent"
 class Unset(Enum):
     """Type of the one sentinel that tells "not given" from ``None``."""
 
-    TOKEN = "unset"
+    VALUE = "unset"
 
     def __repr__(self) -> str:
         """Return the name under which the sentinel is exported."""
         return "UNSET"
 
 
-UNSET: Final = Unset.TOKEN
-UnsetType = Literal[Unset.TOKEN]
+UNSET: Final = Unset.VALUE
+UnsetType = Literal[Unset.VALUE]

@@ -19,7 +19,7 @@ OWNER_FILE: Final = "owner.json"
 
 
 class Ownership:
-    """Holds the directory from construction to `release`. The kernel frees it if the process dies."""
+    """Holds the directory from construction to `release`; the kernel frees it if we die."""
 
     def __init__(self, directory: Path) -> None:
         """Take the lock.
@@ -37,7 +37,7 @@ class Ownership:
         except OSError as exc:
             os.close(self._fd)
             raise StoreUnavailableError(
-                f"another process ({_pid_of(self._note)}) has this memory open: stop it, or use its door"
+                f"another process ({_pid_of(self._note)}) has this memory open; stop it first"
             ) from exc
 
     def announce(self, facts: dict[str, object]) -> None:
@@ -97,4 +97,6 @@ def prepare_directory(directory: Path, database: str, *, may_create: bool, has_s
     except OSError as exc:
         raise StoreUnavailableError("the data directory cannot be read") from exc
     if not stat.S_ISREG(mode):
-        raise StoreUnavailableError(f"{database} must be a regular file, not a link, folder or device")
+        raise StoreUnavailableError(
+            f"{database} must be a regular file, not a link, folder or device"
+        )

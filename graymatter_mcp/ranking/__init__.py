@@ -1,0 +1,1 @@
+"""Pure ranking: tokens, signals, fusion, order; no I/O, clock or randomness."""

@@ -1,0 +1,1 @@
+"""Stores: what holds the record and gives raw signals."""

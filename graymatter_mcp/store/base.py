@@ -38,9 +38,9 @@ class NewFact:
 class FactPatch:
     """A change of some fields of one fact, appended as its next version.
 
-    `expected`, when given, is the version that was read: the batch fails unless the stored fact still
-    has its text, kind and label and is live. Without it the patch applies to whatever is current, but
-    never to an unknown id.
+    `expected`, when given, is the version that was read: the batch fails unless the stored fact
+    still has its text, kind and label and is live. Without it the patch applies to whatever is
+    current, but never to an unknown id.
     """
 
     namespace: Namespace
@@ -180,6 +180,7 @@ class Snapshot(Protocol):
     """Sort key of each row for id ascending."""
     recency_order: Rows
     """All rows, newest created_at first, equal stamps by id ascending."""
+
     @property
     def aliases(self) -> Sequence[Alias]:
         """Live aliases, oldest first."""
@@ -290,7 +291,7 @@ class MemoryStore(Protocol):
         ...
 
     def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:
-        """Count one access of each live fact, soon and best effort; cheap, never waits for the disk."""
+        """Count one access of each live fact, soon and best effort; never waits for the disk."""
         ...
 
     def snapshot(self, namespace: Namespace, min_level: int = 0) -> Snapshot:
@@ -316,7 +317,7 @@ class MemoryStore(Protocol):
     def superseded_by(
         self, namespace: Namespace, heirs: Sequence[FactId]
     ) -> dict[FactId, list[FactId]]:
-        """Map each heir to the ids directly retired in its favour, ascending; heirs without any are left out."""
+        """Map each heir to the ids directly retired in its favour, ascending, if any."""
         ...
 
     def namespaces(self) -> list[Namespace]:
@@ -331,12 +332,12 @@ class MemoryStore(Protocol):
         """Return all checkpoints, newest first, equal stamps by id descending.
 
         Raises:
-            CorruptRecordError: One of them cannot be decoded; the message holds ``decode checkpoint``.
+            CorruptRecordError: One cannot be decoded; the message holds ``decode checkpoint``.
         """
         ...
 
     def neighbours(self, namespace: Namespace, node_ids: Sequence[str]) -> list[Node]:
-        """Return nodes one edge away in either direction, by weight descending, then id; never a seed."""
+        """Return nodes one edge away, either way, by weight descending, then id; no seed."""
         ...
 
     def audit(self, limit: int) -> list[AuditEntry]:

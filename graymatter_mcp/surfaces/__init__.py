@@ -1,0 +1,1 @@
+"""Surfaces: translate between clients and the engine."""

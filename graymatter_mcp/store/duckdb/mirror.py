@@ -1,4 +1,4 @@
-"""The in-memory index of one namespace: columns, postings and vectors, rebuilt from the tables at will.
+"""The in-memory index of one namespace: columns, postings, vectors; rebuilt at will.
 
 One writer changes a mirror, under the store's lock; readers work on `Snapshot`s of it.
 """

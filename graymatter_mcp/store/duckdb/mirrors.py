@@ -1,4 +1,4 @@
-"""All mirrors of one store: loaded when first asked for, kept in step with commits, dropped on doubt."""
+"""All mirrors of one store: loaded when asked for, kept in step, dropped on doubt."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ import numpy as np
 
 from graymatter_mcp.model.times import from_microseconds, to_microseconds
 from graymatter_mcp.store.base import Vitals
-from graymatter_mcp.store.duckdb.codec import alias_from_json, to_fact_id, to_uuid
+from graymatter_mcp.store.duckdb.codec import to_fact_id, to_uuid
 from graymatter_mcp.store.duckdb.mirror import Mirror
+from graymatter_mcp.store.duckdb.replay import (
+    Vital,
+    add_row,
+    add_vectors,
+    namespaces_of,
+    replay,
+    set_vital,
+)
 from graymatter_mcp.store.duckdb.snapshot import MirrorSnapshot
 
 if TYPE_CHECKING:
@@ -20,13 +28,10 @@ if TYPE_CHECKING:
     from datetime import datetime
     from uuid import UUID
 
-    from numpy.typing import NDArray
-
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.store.duckdb.read import MirrorRow
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
-    from graymatter_mcp.store.duckdb.states import StoredState
 
     Fetch = Callable[..., list[Fact]]
     Loader = Callable[[Namespace], tuple[list[MirrorRow], list[tuple[UUID, int, bytes]]]]
@@ -44,15 +49,8 @@ class _Slot:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Vital:
-    access_count: int
-    accessed_at: int
-    weight: float
-
-
 class Mirrors:
-    """Thread-safe. The lock is held for look-ups and small changes, never while the database is read."""
+    """Thread-safe; the lock is never held while the database is read."""
 
     def __init__(self, stem: Callable[[str], str], load: Loader) -> None:
         """Start empty.
@@ -65,7 +63,7 @@ class Mirrors:
         self._load = load
         self._lock = threading.RLock()
         self._slots: dict[Namespace, _Slot] = {}
-        self._unsaved: dict[Namespace, dict[int, _Vital]] = {}
+        self._unsaved: dict[Namespace, dict[int, Vital]] = {}
         self.model_key = ""
         self.seq = 0
         """The last change that mirrors show."""
@@ -98,23 +96,23 @@ class Mirrors:
                     self._fill(namespace, slot)
 
     def _fill(self, namespace: Namespace, slot: _Slot) -> None:
-        """Build the mirror, then replay what was committed meanwhile; replaying twice is harmless."""
+        """Build the mirror, then replay what was committed meanwhile; twice is harmless."""
         with self._lock:
             slot.backlog.clear()
             model_key = self.model_key
         rows, vectors = self._load(namespace)
         mirror = Mirror(self._stem)
         for row in rows:
-            _add_row(mirror, row)
+            add_row(mirror, row)
         for fact_id, windows, blob in vectors:
-            _add_vectors(mirror, fact_id.int, np.frombuffer(blob, "<i2").reshape(windows, -1))
+            add_vectors(mirror, fact_id.int, np.frombuffer(blob, "<i2").reshape(windows, -1))
         with self._lock:
             for number, vital in self._unsaved.get(namespace, {}).items():
-                _set_vital(mirror, number, vital)
+                set_vital(mirror, number, vital)
             if model_key != self.model_key or any(applied.is_reworded for applied in slot.backlog):
                 return
             for applied in slot.backlog:
-                _replay(mirror, namespace, applied, self.model_key)
+                replay(mirror, namespace, applied, self.model_key)
             slot.backlog.clear()
             if self._slots.get(namespace) is slot:
                 slot.mirror = mirror
@@ -124,7 +122,7 @@ class Mirrors:
         with self._lock:
             self.seq = seq
             for one in applied:
-                for namespace in _namespaces(one):
+                for namespace in namespaces_of(one):
                     self._catch_up(namespace, one)
 
     def _catch_up(self, namespace: Namespace, applied: AppliedBatch) -> None:
@@ -140,7 +138,7 @@ class Mirrors:
             slot.mirror = None
             slot.snapshots.clear()
         else:
-            _replay(slot.mirror, namespace, applied, self.model_key)
+            replay(slot.mirror, namespace, applied, self.model_key)
 
     def use_model(self, model_key: str) -> None:
         """Drop all mirrors when the model changes: their vectors are of another key."""
@@ -161,16 +159,16 @@ class Mirrors:
                 row = mirror.row_of.get(number)
                 if row is None or not mirror.live.view[row]:
                     continue
-                vital = _Vital(
+                vital = Vital(
                     int(mirror.access_count.view[row]) + 1,
                     max(int(mirror.accessed_at.view[row]), to_microseconds(at)),
                     float(mirror.weight.view[row]),
                 )
-                _set_vital(mirror, number, vital)
+                set_vital(mirror, number, vital)
                 unsaved[number] = vital
 
     def take_unsaved(self) -> tuple[Vitals, ...]:
-        """Return the counts that are only in memory; they leave it when they come back committed."""
+        """Return the counts that are only in memory; they leave it once committed."""
         with self._lock:
             return tuple(
                 Vitals(
@@ -201,75 +199,3 @@ class Mirrors:
             accessed_at=from_microseconds(vital.accessed_at),
             weight=vital.weight,
         )
-
-
-def _namespaces(applied: AppliedBatch) -> set[Namespace]:
-    batch = applied.batch
-    return (
-        {new.fact.agent_id for new in batch.facts}
-        | {patch.namespace for patch in batch.patches}
-        | {vitals.namespace for vitals in batch.vitals}
-        | {new.namespace for new in applied.vectors}
-        | {namespace for namespace, _ in batch.delete}
-    )
-
-
-def _add_row(mirror: Mirror, row: MirrorRow) -> None:
-    is_live = row.superseded_by == ""
-    if row.kind != "":
-        mirror.set_alias(row.number, row.created_at, alias_from_json(row.alias), is_live=is_live)
-        return
-    position = mirror.add(row.number, row.text, row.terms.split(), row.created_at)
-    mirror.set_state(position, row.confidence, is_live=is_live)
-    mirror.set_vitals(position, row.access_count, row.accessed_at, row.weight)
-
-
-def _replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_key: str) -> None:
-    batch = applied.batch
-    for new in batch.facts:
-        if new.fact.agent_id == namespace:
-            _add_fact(mirror, new.fact, new.terms)
-    for state in applied.states:
-        if state.namespace == namespace:
-            _set_state(mirror, state)
-    for vitals in batch.vitals:
-        if vitals.namespace == namespace:
-            vital = _Vital(vitals.access_count, to_microseconds(vitals.accessed_at), vitals.weight)
-            _set_vital(mirror, to_uuid(vitals.fact_id).int, vital)
-    if batch.model_key == model_key:
-        for new in applied.vectors:
-            if new.namespace == namespace:
-                _add_vectors(mirror, to_uuid(new.fact_id).int, new.windows)
-
-
-def _add_fact(mirror: Mirror, fact: Fact, terms: Sequence[str]) -> None:
-    number = to_uuid(fact.id).int
-    is_live = not fact.is_superseded
-    if fact.kind != "":
-        mirror.set_alias(number, to_microseconds(fact.created_at), fact.alias, is_live=is_live)
-    elif number not in mirror.row_of:
-        row = mirror.add(number, fact.text, terms, to_microseconds(fact.created_at))
-        mirror.set_state(row, fact.confidence, is_live=is_live)
-        mirror.set_vitals(row, fact.access_count, to_microseconds(fact.accessed_at), fact.weight)
-
-
-def _set_state(mirror: Mirror, state: StoredState) -> None:
-    is_live = state.superseded_by == ""
-    number = state.fact_id.int
-    if state.kind != "":
-        created_at = mirror.aliases[number][0] if number in mirror.aliases else 0
-        mirror.set_alias(number, created_at, alias_from_json(state.alias), is_live=is_live)
-    elif (row := mirror.row_of.get(number)) is not None:
-        mirror.set_state(row, state.confidence, is_live=is_live)
-
-
-def _set_vital(mirror: Mirror, number: int, vital: _Vital) -> None:
-    row = mirror.row_of.get(number)
-    if row is not None:
-        mirror.set_vitals(row, vital.access_count, vital.accessed_at, vital.weight)
-
-
-def _add_vectors(mirror: Mirror, number: int, windows: NDArray[np.int16]) -> None:
-    row = mirror.row_of.get(number)
-    if row is not None and not mirror.has_vectors.view[row]:
-        mirror.add_vectors(row, windows)

@@ -78,7 +78,8 @@ def states(connection: DuckDBPyConnection, ids: Sequence[UUID]) -> dict[UUID, St
     if not ids:
         return {}
     rows = connection.execute(
-        "SELECT fact_id, namespace, kind, text, terms, superseded_by, confidence, pinned_at, alias, pruned_at "  # noqa: S608
+        "SELECT fact_id, namespace, kind, text, terms, superseded_by, confidence, pinned_at, "
+        "alias, pruned_at "
         f"FROM ({_by_ids(_CURRENT, len(ids))})",
         {f"i{position}": fact_id for position, fact_id in enumerate(ids)},
     ).fetchall()
@@ -100,10 +101,10 @@ def states(connection: DuckDBPyConnection, ids: Sequence[UUID]) -> dict[UUID, St
 
 
 def birth_texts(connection: DuckDBPyConnection, ids: Sequence[UUID]) -> dict[UUID, tuple[str, str]]:
-    """Return (namespace, text) of each known id as it was first written: a look-up by index alone."""
+    """Return (namespace, text) of each known id as first written: a look-up by index alone."""
     marks = ", ".join("?" * len(ids))
     rows = connection.execute(
-        f"SELECT fact_id, namespace, text FROM facts WHERE fact_id IN ({marks})",  # noqa: S608
+        f"SELECT fact_id, namespace, text FROM facts WHERE fact_id IN ({marks})",
         list(ids),
     ).fetchall()
     return {fact_id: (namespace, text) for fact_id, namespace, text in rows}
@@ -130,7 +131,7 @@ def facts_by_ids(
         current = _by_ids(_CURRENT, len(ids), until="seq <= $as_of")
     return _facts(
         connection,
-        f"SELECT {FACT_COLUMNS} FROM ({current}) WHERE namespace = $ns "  # noqa: S608
+        f"SELECT {FACT_COLUMNS} FROM ({current}) WHERE namespace = $ns "
         "ORDER BY created_at, fact_id",
         parameters,
     )
@@ -140,7 +141,7 @@ def facts_of(connection: DuckDBPyConnection, namespace: str) -> list[Fact]:
     """Return all records of a namespace, newest first."""
     return _facts(
         connection,
-        f"SELECT {FACT_COLUMNS} FROM ({_BY_NAMESPACE}) ORDER BY created_at DESC, fact_id DESC",  # noqa: S608
+        f"SELECT {FACT_COLUMNS} FROM ({_BY_NAMESPACE}) ORDER BY created_at DESC, fact_id DESC",
         {"ns": namespace},
     )
 
@@ -149,7 +150,8 @@ def facts_with_text(connection: DuckDBPyConnection, namespace: str, text: str) -
     """Return every record of exactly this text, oldest first."""
     return _facts(
         connection,
-        f"SELECT {FACT_COLUMNS} FROM ({_BY_NAMESPACE}) WHERE text = $text ORDER BY created_at, fact_id",  # noqa: S608
+        f"SELECT {FACT_COLUMNS} FROM ({_BY_NAMESPACE}) WHERE text = $text "
+        "ORDER BY created_at, fact_id",
         {"ns": namespace, "text": text},
     )
 
@@ -161,7 +163,7 @@ def _facts(connection: DuckDBPyConnection, query: str, parameters: dict[str, Any
 def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> list[MirrorRow]:
     """Return what a mirror is built from, in order of arrival."""
     rows = connection.execute(
-        "SELECT fact_id, kind, text, terms, created_at, superseded_by, confidence, alias, "  # noqa: S608
+        "SELECT fact_id, kind, text, terms, created_at, superseded_by, confidence, alias, "
         f"access_count, accessed_at, weight FROM ({_BY_NAMESPACE}) ORDER BY created_at, fact_id",
         {"ns": namespace},
     ).fetchall()
@@ -188,7 +190,8 @@ def vectors_of(
 ) -> list[tuple[UUID, int, bytes]]:
     """Return (fact_id, windows, int16 little-endian bytes) of the namespace, by age of the fact."""
     return connection.execute(
-        "SELECT v.fact_id, v.windows, v.vector FROM vectors v JOIN facts f ON f.fact_id = v.fact_id "
+        "SELECT v.fact_id, v.windows, v.vector FROM vectors v "
+        "JOIN facts f ON f.fact_id = v.fact_id "
         "WHERE v.namespace = $ns AND v.model_id = $model ORDER BY f.created_at, f.fact_id",
         {"ns": namespace, "model": model_id},
     ).fetchall()
@@ -199,7 +202,8 @@ def pending(
 ) -> list[tuple[str, UUID, str]]:
     """Return (namespace, fact_id, text) of live content facts without a vector, oldest first."""
     return connection.execute(
-        f"SELECT namespace, fact_id, text FROM ({_ALL}) {_PENDING} ORDER BY created_at, fact_id LIMIT $limit",  # noqa: S608
+        f"SELECT namespace, fact_id, text FROM ({_ALL}) {_PENDING} "
+        "ORDER BY created_at, fact_id LIMIT $limit",
         {"model": model_id, "limit": limit},
     ).fetchall()
 
@@ -207,7 +211,7 @@ def pending(
 def pending_count(connection: DuckDBPyConnection, model_id: int) -> int:
     """Count what `pending` would return without a limit."""
     (row,) = connection.execute(
-        f"SELECT count(*) FROM ({_ALL}) {_PENDING}",  # noqa: S608
+        f"SELECT count(*) FROM ({_ALL}) {_PENDING}",
         {"model": model_id},
     ).fetchall()
     return row[0]
@@ -216,8 +220,7 @@ def pending_count(connection: DuckDBPyConnection, model_id: int) -> int:
 def has_foreign_vectors(connection: DuckDBPyConnection, model_id: int) -> bool:
     """Whether some live fact has a vector of another model, but none of this one."""
     rows = connection.execute(
-        f"SELECT 1 FROM ({_ALL}) {_PENDING} "  # noqa: S608
-        "AND fact_id IN (SELECT fact_id FROM vectors) LIMIT 1",
+        f"SELECT 1 FROM ({_ALL}) {_PENDING} AND fact_id IN (SELECT fact_id FROM vectors) LIMIT 1",
         {"model": model_id},
     ).fetchall()
     return bool(rows)
@@ -234,7 +237,7 @@ def lineage(
     # Few records are ever retired: those that once named an heir are found by two plain scans, and
     # only their present state is worked out.
     named = connection.execute(
-        f"SELECT fact_id FROM fact_changes WHERE namespace = $ns AND superseded_by IN ({marks}) "  # noqa: S608
+        f"SELECT fact_id FROM fact_changes WHERE namespace = $ns AND superseded_by IN ({marks}) "
         f"UNION SELECT fact_id FROM facts WHERE namespace = $ns AND superseded_by IN ({marks})",
         parameters | {"ns": namespace},
     ).fetchall()
@@ -242,14 +245,14 @@ def lineage(
         return []
     ids = {f"i{position}": fact_id for position, (fact_id,) in enumerate(named)}
     return connection.execute(
-        "SELECT superseded_by, fact_id "  # noqa: S608
+        "SELECT superseded_by, fact_id "
         f"FROM ({_by_ids(_VISIBLE, len(named))}) WHERE superseded_by IN ({marks})",
         parameters | ids,
     ).fetchall()
 
 
 def pruned(connection: DuckDBPyConnection, before: int) -> list[tuple[str, UUID]]:
-    """Return (namespace, fact_id) of the records whose last change pruned them before a microsecond."""
+    """Return (namespace, fact_id) of records pruned before a microsecond and still so."""
     return connection.execute(
         "SELECT namespace, fact_id FROM (SELECT * FROM fact_changes "
         "QUALIFY row_number() OVER (PARTITION BY fact_id ORDER BY seq DESC) = 1) "
@@ -261,7 +264,7 @@ def pruned(connection: DuckDBPyConnection, before: int) -> list[tuple[str, UUID]
 def namespace_counts(connection: DuckDBPyConnection) -> list[tuple[Any, ...]]:
     """Return one row a namespace with the fields of `NamespaceStats`, times in microseconds."""
     return connection.execute(
-        "SELECT namespace, "  # noqa: S608
+        "SELECT namespace, "
         "count(*) FILTER (kind = '' AND superseded_by = ''), "
         "count(*) FILTER (superseded_by <> ''), "
         "count(*) FILTER (kind <> '' AND superseded_by = ''), "

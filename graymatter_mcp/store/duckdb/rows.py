@@ -1,4 +1,4 @@
-"""What a group of batches writes: preconditions checked, rows gathered per table, one transaction."""
+"""What a group of batches writes: preconditions, rows per table, one transaction."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ if TYPE_CHECKING:
 
 _TYPES: Final[dict[str, tuple[str, ...]]] = {
     "facts": (
-        "UUID", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "VARCHAR", "VARCHAR", "BIGINT",
-        "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "BIGINT", "DOUBLE",
+        "UUID", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "VARCHAR", "VARCHAR",
+        "BIGINT", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "BIGINT", "BIGINT",
+        "DOUBLE",
     ),
     "fact_changes": (
         "UUID", "VARCHAR", "BIGINT", "BIGINT", "VARCHAR", "VARCHAR", "VARCHAR", "VARCHAR", "BIGINT",
@@ -41,7 +42,9 @@ _TYPES: Final[dict[str, tuple[str, ...]]] = {
 
 # Only rows without a twin are taken, so that a node or an edge that exists stays as it is.
 _GUARDS: Final = {
-    "nodes": "WHERE NOT EXISTS (SELECT 1 FROM nodes t WHERE (t.namespace, t.node_id) = (n.c0, n.c1))",
+    "nodes": (
+        "WHERE NOT EXISTS (SELECT 1 FROM nodes t WHERE (t.namespace, t.node_id) = (n.c0, n.c1))"
+    ),
     "edges": (
         "WHERE NOT EXISTS (SELECT 1 FROM edges t "
         "WHERE (t.namespace, t.source, t.target, t.relation) = (n.c0, n.c1, n.c2, n.c3))"
@@ -55,7 +58,7 @@ _KEYS: Final = {"nodes": 2, "edges": 4}
 def _insert(table: str) -> str:
     columns = ", ".join(f"unnest(?::{kind}[]) AS c{i}" for i, kind in enumerate(_TYPES[table]))
     if table in _GUARDS:
-        return f"INSERT INTO {table} SELECT n.* FROM (SELECT {columns}) n {_GUARDS[table]}"  # noqa: S608
+        return f"INSERT INTO {table} SELECT n.* FROM (SELECT {columns}) n {_GUARDS[table]}"
     return f"INSERT INTO {table} SELECT {columns}"
 
 
@@ -207,7 +210,7 @@ class GroupTransaction:
         self._settle()
         for table in _ERASED:
             self._connection.execute(
-                f"DELETE FROM {table} WHERE fact_id = ? AND namespace = ?",  # noqa: S608
+                f"DELETE FROM {table} WHERE fact_id = ? AND namespace = ?",
                 [fact_id, namespace],
             )
         self._reworded[fact_id] = None

@@ -33,7 +33,7 @@ def migrate(connection: DuckDBPyConnection) -> None:
     version = stored_version(connection)
     if version > SCHEMA_VERSION:
         raise StoreUnavailableError(
-            f"the store has schema {version}, this version knows {SCHEMA_VERSION}: update graymatter"
+            f"the store has schema {version}, this version knows {SCHEMA_VERSION}: update it"
         )
     if version == SCHEMA_VERSION:
         return

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredState:
-    """What versions record; `pinned_at` in microseconds, `alias` as JSON, `terms` space-separated."""
+    """What versions record; times in microseconds, `alias` as JSON, `terms` space-separated."""
 
     fact_id: UUID
     namespace: str

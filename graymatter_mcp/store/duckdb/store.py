@@ -44,8 +44,8 @@ Answer = TypeVar("Answer")
 class DuckDBStore:
     """Implements `graymatter_mcp.store.base.MemoryStore` on one DuckDB file.
 
-    DuckDB's own lock is of the fcntl kind: nothing here may open the database file but DuckDB itself,
-    or that lock is lost without a word.
+    DuckDB's own lock is of the fcntl kind: nothing here may open the database file but DuckDB
+    itself, or that lock is lost without a word.
     """
 
     def __init__(
@@ -211,8 +211,8 @@ class DuckDBStore:
     def checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
         """See the protocol."""
         rows = self._query(
-            "SELECT checkpoint_id, namespace, created_at, record FROM checkpoints WHERE namespace = ? "
-            "ORDER BY created_at DESC, checkpoint_id DESC",
+            "SELECT checkpoint_id, namespace, created_at, record FROM checkpoints "
+            "WHERE namespace = ? ORDER BY created_at DESC, checkpoint_id DESC",
             [namespace],
         )
         return [checkpoint_from_row(row) for row in rows]
@@ -304,7 +304,8 @@ def _tidy(connection: duckdb.DuckDBPyConnection) -> None:
     ((rows,),) = connection.execute("SELECT count(*) FROM fact_vitals").fetchall()
     if rows > _COMPACT_VITALS_ABOVE:
         connection.execute(
-            "DELETE FROM fact_vitals WHERE seq NOT IN (SELECT max(seq) FROM fact_vitals GROUP BY fact_id)"
+            "DELETE FROM fact_vitals WHERE seq NOT IN "
+            "(SELECT max(seq) FROM fact_vitals GROUP BY fact_id)"
         )
     connection.execute(
         "DELETE FROM audit WHERE rowid NOT IN "

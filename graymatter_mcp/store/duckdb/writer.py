@@ -44,8 +44,8 @@ class Writer:
         Args:
             connection: Used by this thread alone.
             memory: What is known of the file; kept up to date by this thread alone.
-            on_commit: Called in the thread after a commit, before the callers hear of it, with what was
-                applied and the last seq given.
+            on_commit: Called in the thread after a commit, before the callers hear of it, with
+                what was applied and the last seq given.
         """
         self._connection = connection
         self._memory = memory
@@ -103,7 +103,7 @@ class Writer:
             request.done.set_exception(error)
 
     def _retry_alone(self, group: Sequence[_Request], exc: duckdb.Error) -> None:
-        """Give each batch of a failed group a transaction of its own, so that one cannot fail another."""
+        """Give each batch of a failed group its own transaction: one cannot fail another."""
         if len(group) > 1:
             for request in group:
                 self._commit([request])

@@ -1,0 +1,141 @@
+"""Read the contract: schema files in, one immutable bundle out."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from graymatter_mcp.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from importlib.resources.abc import Traversable
+
+Schema = dict[str, Any]
+"""One JSON Schema document, draft 2020-12, references inlined."""
+
+MAJOR: Final = "v1"
+"""The major of the contract that this package serves."""
+
+HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
+
+
+class BrokenContractError(Exception):
+    """The schema files that came with the package are missing or do not fit together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolContract:
+    """One tool as served: hand-written schemas, references inlined."""
+
+    name: str
+    title: str
+    description: str
+    annotations: Mapping[str, bool]
+    """The four hints, camelCase keys as on the wire."""
+    revision: int
+    input_schema: Schema
+    output_schema: Schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bundle:
+    """Everything a server of some toolsets serves, tools in wire order."""
+
+    tools: tuple[ToolContract, ...]
+
+    def __getitem__(self, name: str) -> ToolContract:
+        """Return the tool of this name, or raise KeyError."""
+        return {tool.name: tool for tool in self.tools}[name]
+
+
+def load_bundle(toolsets: tuple[str, ...] = ("core",)) -> Bundle:
+    """Load the named toolsets from the schema files shipped with the package.
+
+    The result is shared between callers, who must not change the schemas it holds.
+
+    Args:
+        toolsets: Names of `toolsets.json`, in the order in which their tools are listed.
+
+    Raises:
+        InvalidArgumentError: A name is unknown, given twice, or none is given.
+        BrokenContractError: The files are missing or inconsistent.
+    """
+    return _bundle(toolsets)
+
+
+def read_document(path: str) -> Any:
+    """Read one file of the contract as JSON, references left as they are.
+
+    Args:
+        path: Relative to the directory of the major, with ``/``, such as ``tools/x/input.json``.
+
+    Raises:
+        BrokenContractError: There is no such file, or it is not JSON.
+    """
+    try:
+        return json.loads(schema_root().joinpath(MAJOR, *path.split("/")).read_text("utf-8"))
+    except (OSError, ValueError) as exc:
+        raise BrokenContractError(f"schema file {path} cannot be read") from exc
+
+
+def read_schema(path: str) -> Schema:
+    """Read one schema file with every reference replaced by the file it names.
+
+    Raises:
+        BrokenContractError: A file is missing, a reference has siblings or leads back to itself.
+    """
+    return cast("Schema", _inlined(read_document(path), path, (path,)))
+
+
+def schema_root() -> Traversable:
+    """Return the directory of schemas: inside an installed wheel, else of the source checkout."""
+    shipped = files("graymatter_mcp").joinpath("schemas")
+    return shipped if shipped.is_dir() else Path(__file__).parents[2] / "schemas"
+
+
+@cache
+def _bundle(toolsets: tuple[str, ...]) -> Bundle:
+    known = cast("dict[str, list[str]]", read_document("toolsets.json"))
+    for toolset in toolsets:
+        if toolset not in known:
+            raise InvalidArgumentError(f'unknown toolset "{toolset}"; known: {", ".join(known)}')
+    if not toolsets or len(set(toolsets)) != len(toolsets):
+        raise InvalidArgumentError("toolsets must name each wanted toolset once")
+    return Bundle(
+        tools=tuple(_tool(name, toolset) for toolset in toolsets for name in known[toolset])
+    )
+
+
+def _tool(name: str, toolset: str) -> ToolContract:
+    about = cast("Schema", read_document(f"tools/{name}/tool.json"))
+    if about["toolset"] != toolset or set(about["annotations"]) != set(HINTS):
+        raise BrokenContractError(f"tool.json of {name} names another toolset or lacks a hint")
+    return ToolContract(
+        name=name,
+        title=about["title"],
+        description=about["description"],
+        annotations=about["annotations"],
+        revision=about["revision"],
+        input_schema=read_schema(f"tools/{name}/input.json"),
+        output_schema=read_schema(f"tools/{name}/output.json"),
+    )
+
+
+def _inlined(node: object, path: str, trail: tuple[str, ...]) -> object:
+    if isinstance(node, list):
+        return [_inlined(item, path, trail) for item in cast("list[object]", node)]
+    if not isinstance(node, dict):
+        return node
+    schema = cast("Schema", node)
+    if "$ref" not in schema:
+        return {key: _inlined(value, path, trail) for key, value in schema.items()}
+    target = posixpath.normpath(posixpath.join(posixpath.dirname(path), schema["$ref"]))
+    if len(schema) != 1 or target in trail:
+        raise BrokenContractError(f"{path} refers to {target} with siblings or in a circle")
+    return _inlined(read_document(target), target, (*trail, target))

@@ -1,0 +1,1 @@
+"""The Python library: thin facades over the engine, async and blocking."""

@@ -1,0 +1,104 @@
+"""How a mirror follows the tables: rows when it is built, committed batches afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from graymatter_mcp.model.times import to_microseconds
+from graymatter_mcp.store.duckdb.codec import alias_from_json, to_uuid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from graymatter_mcp.model.facts import Fact
+    from graymatter_mcp.model.ids import Namespace
+    from graymatter_mcp.store.duckdb.mirror import Mirror
+    from graymatter_mcp.store.duckdb.read import MirrorRow
+    from graymatter_mcp.store.duckdb.rows import AppliedBatch
+    from graymatter_mcp.store.duckdb.states import StoredState
+
+
+@dataclass(frozen=True, slots=True)
+class Vital:
+    """Book-keeping of one fact; time in microseconds."""
+
+    access_count: int
+    accessed_at: int
+    weight: float
+
+
+def namespaces_of(applied: AppliedBatch) -> set[Namespace]:
+    """Return the namespaces whose mirrors a batch changes."""
+    batch = applied.batch
+    return (
+        {new.fact.agent_id for new in batch.facts}
+        | {patch.namespace for patch in batch.patches}
+        | {vitals.namespace for vitals in batch.vitals}
+        | {new.namespace for new in applied.vectors}
+        | {namespace for namespace, _ in batch.delete}
+    )
+
+
+def add_row(mirror: Mirror, row: MirrorRow) -> None:
+    """Add one record as it was read from the tables."""
+    is_live = row.superseded_by == ""
+    if row.kind != "":
+        mirror.set_alias(row.number, row.created_at, alias_from_json(row.alias), is_live=is_live)
+        return
+    position = mirror.add(row.number, row.text, row.terms.split(), row.created_at)
+    mirror.set_state(position, row.confidence, is_live=is_live)
+    mirror.set_vitals(position, row.access_count, row.accessed_at, row.weight)
+
+
+def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_key: str) -> None:
+    """Apply a committed batch to the mirror of one namespace; twice is as good as once."""
+    batch = applied.batch
+    for new in (one for one in batch.facts if one.fact.agent_id == namespace):
+        _add_fact(mirror, new.fact, new.terms)
+    for state in (one for one in applied.states if one.namespace == namespace):
+        _set_state(mirror, state)
+    for vitals in (one for one in batch.vitals if one.namespace == namespace):
+        vital = Vital(vitals.access_count, to_microseconds(vitals.accessed_at), vitals.weight)
+        set_vital(mirror, to_uuid(vitals.fact_id).int, vital)
+    fresh = applied.vectors if batch.model_key == model_key else ()
+    for vectors in (one for one in fresh if one.namespace == namespace):
+        add_vectors(mirror, to_uuid(vectors.fact_id).int, vectors.windows)
+
+
+def _add_fact(mirror: Mirror, fact: Fact, terms: Sequence[str]) -> None:
+    number = to_uuid(fact.id).int
+    is_live = not fact.is_superseded
+    if fact.kind != "":
+        mirror.set_alias(number, to_microseconds(fact.created_at), fact.alias, is_live=is_live)
+    elif number not in mirror.row_of:
+        row = mirror.add(number, fact.text, terms, to_microseconds(fact.created_at))
+        mirror.set_state(row, fact.confidence, is_live=is_live)
+        mirror.set_vitals(row, fact.access_count, to_microseconds(fact.accessed_at), fact.weight)
+
+
+def _set_state(mirror: Mirror, state: StoredState) -> None:
+    is_live = state.superseded_by == ""
+    number = state.fact_id.int
+    if state.kind != "":
+        created_at = mirror.aliases[number][0] if number in mirror.aliases else 0
+        mirror.set_alias(number, created_at, alias_from_json(state.alias), is_live=is_live)
+    elif (row := mirror.row_of.get(number)) is not None:
+        mirror.set_state(row, state.confidence, is_live=is_live)
+
+
+def set_vital(mirror: Mirror, number: int, vital: Vital) -> None:
+    """Change the book-keeping of a fact, if the mirror has it."""
+    row = mirror.row_of.get(number)
+    if row is not None:
+        mirror.set_vitals(row, vital.access_count, vital.accessed_at, vital.weight)
+
+
+def add_vectors(mirror: Mirror, number: int, windows: NDArray[np.int16]) -> None:
+    """Add the vectors of a fact, unless it has some."""
+    row = mirror.row_of.get(number)
+    if row is not None and not mirror.has_vectors.view[row]:
+        mirror.add_vectors(row, windows)

@@ -1,0 +1,202 @@
+"""The reference store: plain dictionaries, nothing kept after close.
+
+Other stores are measured against it, so it prefers the obvious to the fast.
+"""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from copy import deepcopy
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from graymatter_mcp.errors import ReadOnlyError, StoreClosedError
+from graymatter_mcp.model.facts import FactKind
+from graymatter_mcp.store.base import NamespaceStats, PendingVector, StoreStats
+from graymatter_mcp.store.memory_snapshot import InMemorySnapshot
+from graymatter_mcp.store.memory_state import State, oldest_first
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+    from datetime import datetime
+
+    from graymatter_mcp.model.checkpoints import Checkpoint
+    from graymatter_mcp.model.facts import Fact
+    from graymatter_mcp.model.ids import FactId, Namespace
+    from graymatter_mcp.store.base import AuditEntry, Node, Snapshot, WriteBatch
+
+
+def identity(token: str) -> str:
+    """Return the token as it is: a store that does not stem."""
+    return token
+
+
+class InMemoryStore:
+    """Implements `graymatter_mcp.store.base.MemoryStore` without a disk.
+
+    Args:
+        stem: Maps a stored token to its index term.
+    """
+
+    def __init__(self, *, stem: Callable[[str], str] = identity) -> None:
+        self.read_only = False
+        """May be set at any time; writes are refused while it is true."""
+        self._stem = stem
+        self._lock = RLock()
+        self._state = State()
+        self._model_key = ""
+        self._is_closed = False
+
+    @contextmanager
+    def _opened(self) -> Generator[State]:
+        with self._lock:
+            if self._is_closed:
+                raise StoreClosedError
+            yield self._state
+
+    def use_model(self, model_key: str) -> bool:
+        """See the protocol; only facts that can be pending count."""
+        with self._opened() as state:
+            self._model_key = model_key
+            return any(state.records[fact.id].vectors for fact in state.pending(model_key))
+
+    def apply(self, batch: WriteBatch) -> None:
+        """See the protocol."""
+        with self._opened() as state:
+            if self.read_only:
+                raise ReadOnlyError
+            draft = state.copy()
+            draft.apply(batch)
+            self._state = draft
+
+    def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:
+        """See the protocol."""
+        with self._opened() as state:
+            if self.read_only:
+                return
+            for fact_id in set(fact_ids):
+                state.touch(namespace, fact_id, at)
+
+    def snapshot(self, namespace: Namespace, min_level: int = 0) -> Snapshot:
+        """See the protocol."""
+        with self._opened() as state:
+            records = state.of(namespace)
+            model_key = self._model_key
+        return InMemorySnapshot(
+            [record.fact for record in records],
+            [record.terms for record in records],
+            {r.fact.id: r.vectors[model_key] for r in records if model_key in r.vectors},
+            min_level=min_level,
+            stem=self._stem,
+        )
+
+    def get(self, namespace: Namespace, ids: Sequence[FactId]) -> list[Fact]:
+        """See the protocol; in the order of `ids`."""
+        with self._opened() as state:
+            found = [state.find_visible(namespace, fact_id) for fact_id in ids]
+            return [record.fact for record in found if record is not None]
+
+    def find_text(self, namespace: Namespace, text: str) -> list[Fact]:
+        """See the protocol."""
+        with self._opened() as state:
+            facts = [record.fact for record in state.of(namespace)]
+            return oldest_first(fact for fact in facts if fact.text == text)
+
+    def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:
+        """See the protocol; ascending."""
+        with self._opened() as state:
+            return sorted((r.fact.agent_id, r.fact.id) for r in state.pruned(before))
+
+    def superseded_by(
+        self, namespace: Namespace, heirs: Sequence[FactId]
+    ) -> dict[FactId, list[FactId]]:
+        """See the protocol."""
+        with self._opened() as state:
+            facts = [record.fact for record in state.of(namespace)]
+        lineage = {
+            heir: sorted(fact.id for fact in facts if fact.superseded_by == heir) for heir in heirs
+        }
+        return {heir: retired for heir, retired in lineage.items() if retired}
+
+    def namespaces(self) -> list[Namespace]:
+        """See the protocol."""
+        with self._opened() as state:
+            return sorted(state.namespaces)
+
+    def pending_vectors(self, limit: int) -> list[PendingVector]:
+        """See the protocol; equal stamps by id."""
+        with self._opened() as state:
+            return [
+                PendingVector(namespace=fact.agent_id, fact_id=fact.id, text=fact.text)
+                for fact in state.pending(self._model_key)[:limit]
+            ]
+
+    def checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
+        """See the protocol."""
+        with self._opened() as state:
+            found = [c for c in state.checkpoints if c.agent_id == namespace]
+        return deepcopy(sorted(found, key=lambda c: (c.created_at, c.id), reverse=True))
+
+    def neighbours(self, namespace: Namespace, node_ids: Sequence[str]) -> list[Node]:
+        """See the protocol; a node reached by several edges counts with the heaviest."""
+        seeds = set(node_ids)
+        with self._opened() as state:
+            weights: dict[str, float] = {}
+            for edge in state.edges.values():
+                for near, far in ((edge.source, edge.target), (edge.target, edge.source)):
+                    if edge.namespace == namespace and near in seeds and far not in seeds:
+                        weights[far] = max(edge.weight, weights.get(far, 0.0))
+            order = sorted(weights, key=lambda node_id: (-weights[node_id], node_id))
+            found = [state.nodes.get((namespace, node_id)) for node_id in order]
+            return [node for node in found if node is not None]
+
+    def audit(self, limit: int) -> list[AuditEntry]:
+        """See the protocol."""
+        with self._opened() as state:
+            return state.audit[::-1][:limit]
+
+    def stats(self) -> StoreStats:
+        """See the protocol."""
+        with self._opened() as state:
+            return StoreStats(
+                namespaces=tuple(
+                    _count(namespace, [record.fact for record in state.of(namespace)])
+                    for namespace in sorted(state.namespaces)
+                ),
+                pending_vectors=len(state.pending(self._model_key)),
+                nodes=len(state.nodes),
+                edges=len(state.edges),
+                counters=dict(state.counters),
+            )
+
+    def ping(self) -> None:
+        """See the protocol."""
+        with self._opened():
+            pass
+
+    def close(self) -> None:
+        """See the protocol."""
+        with self._lock:
+            self._is_closed = True
+
+    def list(self, namespace: Namespace) -> list[Fact]:
+        """See the protocol; equal stamps by id descending."""
+        with self._opened() as state:
+            return oldest_first(record.fact for record in state.of(namespace))[::-1]
+
+
+def _count(namespace: Namespace, facts: Sequence[Fact]) -> NamespaceStats:
+    stamps = [fact.created_at for fact in facts]
+    aliases = [fact for fact in facts if fact.kind == FactKind.ALIAS and not fact.is_superseded]
+    retired = [fact for fact in facts if fact.is_superseded]
+    return NamespaceStats(
+        namespace=namespace,
+        live=len(facts) - len(retired) - len(aliases),
+        retired=len(retired),
+        aliases=len(aliases),
+        pinned=sum(fact.pinned for fact in facts),
+        recalls=sum(fact.access_count for fact in facts),
+        mean_weight=sum(fact.weight for fact in facts) / len(facts) if facts else 0.0,
+        oldest_at=min(stamps, default=None),
+        newest_at=max(stamps, default=None),
+    )

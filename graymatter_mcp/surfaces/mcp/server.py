@@ -1,0 +1,179 @@
+"""The SDK's low-level server with our hand-written contract on it, for every transport."""
+
+from __future__ import annotations
+
+import json
+import logging
+import traceback
+from contextvars import ContextVar
+from importlib import metadata
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+import mcp_types as types
+from mcp.server.caching import CacheHint
+from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
+
+from graymatter_mcp.surfaces.mcp.answers import Caller, ToolAnswer, ToolCalls, UnknownToolError
+from graymatter_mcp.surfaces.mcp.instructions import INSTRUCTIONS
+
+if TYPE_CHECKING:
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+
+    from graymatter_mcp.contract.load import Bundle, ToolContract
+
+logger = logging.getLogger(__name__)
+
+DISTRIBUTION: Final = "graymatter-mcp"
+
+MAX_CONCURRENT_CALLS: Final = 64
+"""Tool calls at work at once over all connections; the others wait their turn."""
+
+LIST_TTL_MS: Final = 300_000
+"""How long a client may keep the list of tools; short, since an upgrade changes it."""
+
+MAX_CLIENT_CHARS: Final = 200
+
+connection_session: ContextVar[str] = ContextVar("connection_session", default="")
+"""Identity of the connection being served; a transport sets it before it runs the SDK's loop."""
+
+_FAILED: Final = "internal error: the call failed inside the server; see the log of graymatter"
+
+
+class GraymatterServer(Server[Any]):
+    """Declares `tools` with `listChanged` in every era; the SDK's own derivation differs."""
+
+    def get_capabilities(
+        self,
+        notification_options: NotificationOptions | None = None,
+        experimental_capabilities: dict[str, dict[str, Any]] | None = None,
+        extensions: dict[str, dict[str, Any]] | None = None,
+        *,
+        protocol_version: str | None = None,
+    ) -> types.ServerCapabilities:
+        """Return the one capability that we have."""
+        return types.ServerCapabilities(tools=types.ToolsCapability(list_changed=True))
+
+
+def build_server(
+    bundle: Bundle,
+    calls: ToolCalls,
+    *,
+    instructions: str = INSTRUCTIONS,
+    version: str | None = None,
+) -> Server[Any]:
+    """Build the server that every MCP transport runs.
+
+    Args:
+        bundle: What is served, in wire order.
+        calls: Carries out the calls.
+        instructions: Sent at the opening; the empty string leaves the field out.
+        version: Shown in `serverInfo`; by default that of the installed distribution.
+
+    Raises:
+        PackageNotFoundError: No version given and the distribution is not installed.
+    """
+    list_hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")
+    schemas = {tool.name: tool.input_schema for tool in bundle.tools}
+    surface = _Surface(bundle, calls)
+    server = GraymatterServer(
+        "graymatter",
+        version=metadata.version(DISTRIBUTION) if version is None else version,
+        instructions=instructions or None,
+        cache_hints={"tools/list": list_hint, "server/discover": list_hint},
+        get_tool_input_schema=schemas.get,
+        on_list_tools=surface.list_tools,
+        on_call_tool=surface.call_tool,
+    )
+    # The SDK's tracing costs 8 % of a call and has no exporter here.
+    server.middleware[:] = [_keep_exceptions_inside]
+    return server
+
+
+class _Surface:
+    """The two handlers of the server."""
+
+    def __init__(self, bundle: Bundle, calls: ToolCalls) -> None:
+        self._list = types.ListToolsResult(tools=[_tool(tool) for tool in bundle.tools])
+        self._calls = calls
+        self._limiter = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
+
+    async def list_tools(
+        self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        """Answer `tools/list`; there is one page."""
+        if params is not None and params.cursor:
+            raise MCPError(code=types.INVALID_PARAMS, message="Unknown cursor")
+        return self._list
+
+    async def call_tool(
+        self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
+    ) -> types.CallToolResult:
+        """Answer `tools/call`; whatever goes wrong inside becomes a tool error."""
+        try:
+            async with self._limiter:
+                answer = await self._calls.call(params.name, params.arguments, _caller(ctx))
+            return _result(answer)
+        except UnknownToolError:
+            message = f"Unknown tool: {params.name}"
+            raise MCPError(code=types.INVALID_PARAMS, message=message) from None
+        except Exception as failure:  # noqa: BLE001 - the last door before the wire
+            _log_failure("tools/call", failure)
+            return _result(ToolAnswer(text=_FAILED, is_error=True))
+
+
+async def _keep_exceptions_inside(
+    ctx: ServerRequestContext[Any, Any], call_next: CallNext
+) -> HandlerResult:
+    try:
+        return await call_next(ctx)
+    except (MCPError, ValidationError):
+        # The SDK answers both without their inner text.
+        raise
+    except Exception as failure:  # noqa: BLE001 - the SDK would put str(exc) on the wire
+        _log_failure(ctx.method, failure)
+        raise MCPError(code=types.INTERNAL_ERROR, message="Internal error") from None
+
+
+def _tool(tool: ToolContract) -> types.Tool:
+    return types.Tool(
+        name=tool.name,
+        title=tool.title,
+        description=tool.description,
+        input_schema=tool.input_schema,
+        output_schema=tool.output_schema,
+        annotations=types.ToolAnnotations.model_validate(dict(tool.annotations)),
+        _meta={"graymatter/revision": tool.revision},
+    )
+
+
+def _result(answer: ToolAnswer) -> types.CallToolResult:
+    # The SDK would write a number that is not finite as null, against the tool's schema.
+    json.dumps(answer.structured, allow_nan=False)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=_valid(answer.text))],
+        structured_content=None if answer.is_error else answer.structured,
+        is_error=answer.is_error,
+        _meta=dict(answer.meta) or None,
+    )
+
+
+def _valid(text: str) -> str:
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
+    params = ctx.session.client_params
+    if params is None:
+        return Caller(session=connection_session.get())
+    client = f"{params.client_info.name} {params.client_info.version}".strip()
+    return Caller(client=client[:MAX_CLIENT_CHARS], session=connection_session.get())
+
+
+def _log_failure(method: str, failure: Exception) -> None:
+    # Only type and place: the message may quote a fact, a path or a token.
+    frames = traceback.extract_tb(failure.__traceback__)
+    place = f"{frames[-1].name}:{frames[-1].lineno}" if frames else "?"
+    logger.error("%s failed with %s at %s", method, type(failure).__name__, place)
