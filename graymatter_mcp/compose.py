@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from graymatter_mcp.embedding.minilm import MiniLM
 from graymatter_mcp.engine.clock import Clock
 from graymatter_mcp.engine.local import LocalMemory
-from graymatter_mcp.errors import InvalidArgumentError
+from graymatter_mcp.errors import InvalidArgumentError, ReadOnlyError, StoreUnavailableError
 from graymatter_mcp.model.config import BUNDLED_MODEL, Config
 from graymatter_mcp.owner.election import Ownership, prepare_directory
 from graymatter_mcp.ranking.tokens import Analyzer
+from graymatter_mcp.requirements import wrong_version
 from graymatter_mcp.settings import DATABASE_FILE, holds_store
 from graymatter_mcp.store.duckdb.store import DuckDBStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from graymatter_mcp.embedding.base import Embedder
 
@@ -26,16 +29,22 @@ class OwnedMemory:
     """A memory, and the directory held for it."""
 
     memory: LocalMemory
-    ownership: Ownership
+    ownership: Ownership | None
+    """None where nothing can be written, so that nobody can own it."""
 
     async def aclose(self) -> None:
         """Close the memory, then let the directory go."""
         await self.memory.aclose()
-        self.ownership.release()
+        if self.ownership is not None:
+            self.ownership.release()
 
 
 def open_memory(
-    config: Config, *, may_create: bool = True, clock: Clock | None = None
+    config: Config,
+    *,
+    may_create: bool = True,
+    clock: Clock | None = None,
+    ownership: Ownership | None = None,
 ) -> OwnedMemory:
     """Open the memory of a directory in this process.
 
@@ -43,6 +52,7 @@ def open_memory(
         config: Checked here.
         may_create: Whether a directory without a store becomes one.
         clock: Replaced only by tests.
+        ownership: The directory, when it is held already; released with the memory.
 
     Raises:
         InvalidArgumentError: A setting is out of range.
@@ -50,21 +60,32 @@ def open_memory(
         StoreUnavailableError: The directory is held by another process, or cannot be used.
     """
     config.check()
+    problem = wrong_version()
+    if problem is not None:
+        raise StoreUnavailableError(problem)
     analyzer = _analyzer(config)
     directory = config.data_dir
     prepare_directory(
-        directory, DATABASE_FILE, may_create=may_create, has_store=holds_store(directory)
+        directory,
+        DATABASE_FILE,
+        may_create=may_create and not config.read_only,
+        has_store=holds_store(directory),
     )
-    ownership = Ownership(directory)
+    if ownership is None:
+        ownership = _own(directory, config)
+    read_only = config.read_only or ownership is None
     try:
         path = directory / DATABASE_FILE
-        store = DuckDBStore(path, stem=analyzer.index_term, read_only=config.read_only)
-        # By name, not by descriptor: opening the file here would drop DuckDB's lock on it.
-        path.chmod(0o600)
+        store = DuckDBStore(path, stem=analyzer.index_term, read_only=read_only)
+        if not read_only:
+            # By name, not by descriptor: opening the file here would drop DuckDB's lock on it.
+            path.chmod(0o600)
     except BaseException:
-        ownership.release()
+        if ownership is not None:
+            ownership.release()
         raise
-    ownership.announce({})
+    if ownership is not None:
+        ownership.announce({})
     load, model_key = _model(config)
     memory = LocalMemory(
         store,
@@ -75,6 +96,17 @@ def open_memory(
         model_key=model_key,
     )
     return OwnedMemory(memory, ownership)
+
+
+def _own(directory: Path, config: Config) -> Ownership | None:
+    """Take the directory; None where it holds a store that can only be read."""
+    path = directory / DATABASE_FILE
+    is_writable = os.access(directory, os.W_OK) and (not path.exists() or os.access(path, os.W_OK))
+    if is_writable or not path.exists():
+        return Ownership(directory)
+    if config.strict_write and not config.read_only:
+        raise ReadOnlyError("the store can only be read here, and strict_write is on")
+    return None
 
 
 def _analyzer(config: Config) -> Analyzer:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from graymatter_mcp.bridge import directory
 from graymatter_mcp.errors import InvalidArgumentError, RoutingConflictError
 from graymatter_mcp.model.config import BUNDLED_MODEL, Config
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PREFIX: Final = "GRAYMATTER_"
-DATABASE_FILE: Final = "gray.duckdb"
-MARKER_FILE: Final = "MEMORY.md"
+DATABASE_FILE: Final = directory.DATABASE_FILE
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
@@ -47,7 +47,10 @@ def parse_duration(value: Any) -> timedelta:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", str(value).lower())
     if match is None:
         raise ValueError("must be a number of seconds, or a number with s, m, h or d")
-    return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+    try:
+        return timedelta(seconds=float(match[1]) * _UNITS[match[2]])
+    except OverflowError:
+        raise ValueError("must be shorter") from None
 
 
 Switch = Annotated[bool, BeforeValidator(_parse_switch)]
@@ -73,6 +76,7 @@ class Settings(BaseSettings):
     answer_budget: int = Field(default=40_000, ge=0)
     no_daemon: Switch = False
     idle_exit: Duration = timedelta(minutes=15)
+    loopback_tcp: Switch = False
 
     def config(self, data_dir: Path) -> Config:
         """Return the configuration of the memory in `data_dir`."""
@@ -125,27 +129,14 @@ def locate(flag: str | None, settings: Settings, *, is_service: bool = False) ->
         RoutingConflictError: ``CLAUDE_PROJECT_DIR`` is unusable, or the working directory has
             another store.
     """
-    chosen = flag or settings.dir
-    if chosen:
-        return Path(chosen).absolute()
-    project = None if is_service else os.environ.get("CLAUDE_PROJECT_DIR")
-    here = Path.cwd() / ".graymatter"
-    if project is None:
-        return here
-    if not Path(project).is_absolute() or not Path(project).is_dir():
-        raise RoutingConflictError("CLAUDE_PROJECT_DIR must be an existing absolute directory")
-    directory = Path(project) / ".graymatter"
-    if holds_store(here) and not _is_same(here, directory):
-        raise RoutingConflictError(
-            "the working directory and CLAUDE_PROJECT_DIR each have a store: choose one with --dir"
-        )
-    return directory
+    environment = {**os.environ, "GRAYMATTER_DIR": settings.dir}
+    try:
+        path, _ = directory.locate(flag, environment, is_service=is_service)
+    except directory.DirectoryError as exc:
+        raise RoutingConflictError(str(exc)) from exc
+    return Path(path)
 
 
-def holds_store(directory: Path) -> bool:
+def holds_store(path: Path) -> bool:
     """Whether the directory is marked as ours."""
-    return (directory / DATABASE_FILE).is_file() or (directory / MARKER_FILE).is_file()
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    return one.exists() and other.exists() and one.samefile(other)
+    return directory.holds_store(str(path))

@@ -5,16 +5,17 @@ from __future__ import annotations
 import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.errors import GraymatterError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from datetime import datetime
 
     from graymatter_mcp.engine.clock import Clock
-    from graymatter_mcp.engine.lifecycle import Consolidator
     from graymatter_mcp.model.ids import Namespace
 
 logger = logging.getLogger(__name__)
@@ -28,17 +29,15 @@ class Background:
 
     def __init__(
         self,
-        consolidator: Consolidator,
+        is_due: Callable[[Namespace], bool],
+        consolidate: Callable[[Namespace], object],
         clock: Clock,
         *,
-        half_life: timedelta,
-        threshold: int,
         at_once: int,
     ) -> None:
-        self._consolidator = consolidator
+        self._is_due = is_due
+        self._consolidate = consolidate
         self._clock = clock
-        self._half_life = half_life
-        self._threshold = threshold
         self._free = threading.BoundedSemaphore(at_once)
         self._last_run: dict[Namespace, datetime] = {}
         self._pool = ThreadPoolExecutor(at_once, thread_name_prefix="graymatter-consolidate")
@@ -50,13 +49,17 @@ class Background:
         if last is not None and now - last < _PAUSE:
             return
         if self._free.acquire(blocking=False):
-            self._pool.submit(self._run, namespace, now)
+            # The pool refuses when the memory was closed since the write; the write stands.
+            with suppress(RuntimeError):
+                self._pool.submit(self._run, namespace, now)
+                return
+            self._free.release()
 
     def _run(self, namespace: Namespace, now: datetime) -> None:
         try:
-            if self._consolidator.is_due(namespace, self._threshold):
+            if self._is_due(namespace):
                 self._last_run[namespace] = now
-                self._consolidator.consolidate(namespace, self._half_life)
+                self._consolidate(namespace)
         except GraymatterError as exc:
             logger.warning("consolidation failed: %s", exc)
         finally:

@@ -27,7 +27,8 @@ def decayed_weight(weight: float, idle: timedelta, half_life: timedelta) -> floa
 
     Source: contract 8.2.
     """
-    return min(weight, math.exp(-math.log(2) * max(idle, timedelta(0)) / half_life))
+    # The quotient first: a product of a float and a duration is rounded to microseconds.
+    return min(weight, math.exp(-math.log(2) * (max(idle, timedelta(0)) / half_life)))
 
 
 class Consolidator:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
@@ -17,7 +18,7 @@ from graymatter_mcp.engine.lifecycle import Consolidator
 from graymatter_mcp.engine.models import ModelKeeper
 from graymatter_mcp.engine.recall import Recaller, settle_policy
 from graymatter_mcp.engine.receipts import receipts_of
-from graymatter_mcp.engine.write import Scribe, checked_namespace
+from graymatter_mcp.engine.write import Scribe, as_fact_id, checked_namespace
 from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
     FactNotFoundError,
@@ -42,7 +43,6 @@ from graymatter_mcp.store.base import WriteBatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from datetime import timedelta
 
     from graymatter_mcp.embedding.base import Embedder
     from graymatter_mcp.engine.clock import Clock
@@ -103,10 +103,9 @@ class LocalMemory:
         self._checkpoints = Checkpoints(store, clock)
         self._consolidator = Consolidator(store, clock)
         self._background = Background(
-            self._consolidator,
+            lambda namespace: self._consolidator.is_due(namespace, config.consolidate_threshold),
+            lambda namespace: self._consolidate(namespace, config.decay_half_life),
             clock,
-            half_life=config.decay_half_life,
-            threshold=config.consolidate_threshold,
             at_once=config.max_async_consolidations,
         )
         self._learner = UsageLearner(config.usage_alias_affinity) if config.usage_alias else None
@@ -131,6 +130,8 @@ class LocalMemory:
 
     def set_graph(self, graph: GraphAccessor | None, extractor: EntityExtractor | None) -> None:
         """Replace the graph that hints and links use; None takes it away."""
+        if self._is_closed:
+            raise StoreClosedError
         self._graph = graph
         self._extractor = extractor
 
@@ -153,8 +154,7 @@ class LocalMemory:
         match = match_of(recalled, self._analyzer)
         note = weak_match_feedback(recalled, match)
         if request.learn and self._learner is not None and policy.min_confidence is None:
-            for term, equivalent in self._learner.observe(namespace, match, self._clock.now()):
-                self._scribe.add_alias(namespace, term, [equivalent], Origin(), "usage")
+            self._learn(namespace, self._learner.observe(namespace, match, self._clock.now()))
         ids = tuple(recalled.snapshot.fact_ids([ranked.row for ranked in recalled.ranked]))
         self._store.touch(namespace, ids, self._clock.now())
         texts = tuple(recalled.texts)
@@ -170,6 +170,13 @@ class LocalMemory:
             fact_ids=ids,
         )
 
+    def _learn(self, namespace: Namespace, pairs: Sequence[tuple[str, str]]) -> None:
+        try:
+            for term, equivalent in pairs:
+                self._scribe.add_alias(namespace, term, [equivalent], Origin(), "usage")
+        except GraymatterError as exc:
+            logger.warning("no alias was learnt: %s", exc)
+
     def _hints(self, namespace: Namespace, top: FactId, texts: tuple[str, ...]) -> tuple[str, ...]:
         if self._graph is None or self._extractor is None:
             return ()
@@ -177,8 +184,8 @@ class LocalMemory:
             return hints(
                 self._graph, self._extractor, self._store, namespace, (top, texts[0]), texts
             )
-        except GraymatterError as exc:
-            logger.warning("no graph hints: %s", exc)
+        except Exception as exc:  # noqa: BLE001 - graph and extractor may be the caller's own
+            logger.warning("no graph hints: %s", type(exc).__name__)
             return ()
 
     async def recall_explain(self, request: RecallRequest) -> RecallExplainResult:
@@ -211,7 +218,8 @@ class LocalMemory:
             try:
                 found[scope] = self._recaller.recall(namespace, request.query, top_k, policy)
             except GraymatterError as exc:
-                raise type(exc)(f"recall {scope}: {exc}") from exc
+                exc.args = (f"recall {scope}: {exc}",)
+                raise
         merged = merge_scopes(found["agent"].texts, found["shared"].texts, top_k)
         ids_of = {
             scope: dict(
@@ -241,10 +249,15 @@ class LocalMemory:
         entries: dict[int, tuple[BatchEntry, Degraded | None]] = {}
 
         async def answer(position: int, query: str) -> None:
-            entries[position] = await self._ranking(
-                self._batch_entry, namespace, query, top_k, policy
-            )
+            try:
+                entries[position] = await self._ranking(
+                    self._batch_entry, namespace, query, top_k, policy
+                )
+            except GraymatterError as exc:
+                entries[position] = BatchEntry(query=query, facts=None, error=str(exc)), None
 
+        if self._is_closed:
+            raise StoreClosedError
         async with anyio.create_task_group() as tasks:
             for position, query in enumerate(request.queries):
                 tasks.start_soon(answer, position, query)
@@ -260,10 +273,7 @@ class LocalMemory:
     def _batch_entry(
         self, namespace: Namespace, query: str, top_k: int, policy: Policy
     ) -> tuple[BatchEntry, Degraded | None]:
-        try:
-            recalled = self._recaller.recall(namespace, query, top_k, policy)
-        except GraymatterError as exc:
-            return BatchEntry(query=query, facts=None, error=str(exc)), None
+        recalled = self._recaller.recall(namespace, query, top_k, policy)
         ids = tuple(recalled.snapshot.fact_ids([ranked.row for ranked in recalled.ranked]))
         self._store.touch(namespace, ids, self._clock.now())
         entry = BatchEntry(query=query, facts=tuple(recalled.texts), fact_ids=ids)
@@ -318,8 +328,15 @@ class LocalMemory:
         """See the protocol."""
         if not facts:
             raise InvalidArgumentError("facts must hold at least one fact to replace")
+        if any(fact.agent_id != namespace for fact in facts):
+            raise InvalidArgumentError("facts must be of the namespace that is written to")
         revision = await self._in_thread(
-            self._scribe.revise, checked_namespace(namespace), facts, text, options, origin
+            self._scribe.revise,
+            checked_namespace(namespace),
+            list({fact.id: fact for fact in facts}.values()),
+            text,
+            options,
+            origin,
         )
         self._trigger(namespace)
         return revision
@@ -337,8 +354,10 @@ class LocalMemory:
 
     def _known(self, namespace: Namespace, fact_ids: Sequence[FactId]) -> list[Fact]:
         """Return the records of all these ids, or refuse."""
-        found = self._store.get(checked_namespace(namespace), fact_ids)
-        missing = set(fact_ids) - {fact.id for fact in found}
+        wanted = list(dict.fromkeys(fact_ids))
+        valid = [one for one in wanted if as_fact_id(one) == one]
+        found = self._store.get(checked_namespace(namespace), valid)
+        missing = set(wanted) - {fact.id for fact in found}
         if missing or not found:
             raise FactNotFoundError(f'no fact with id "{min(missing, default="")}"')
         return found
@@ -446,37 +465,40 @@ class LocalMemory:
         self, namespace: Namespace, half_life: timedelta | None = None
     ) -> ConsolidationReport:
         """See the protocol."""
-        return await self._in_thread(
-            self._consolidate,
-            checked_namespace(namespace),
-            half_life or self._config.decay_half_life,
-        )
+        half_life = self._config.decay_half_life if half_life is None else half_life
+        if half_life <= timedelta(0):
+            raise InvalidArgumentError("decay_half_life must be longer than zero")
+        return await self._in_thread(self._consolidate, checked_namespace(namespace), half_life)
 
     def _consolidate(self, namespace: Namespace, half_life: timedelta) -> ConsolidationReport:
         report = self._consolidator.consolidate(namespace, half_life)
-        self._populate(namespace)
+        if self._extractor is not None:
+            try:
+                self._populate(namespace, self._extractor)
+            except Exception as exc:  # noqa: BLE001 - the extractor may be the caller's own
+                logger.warning("the graph was not populated: %s", type(exc).__name__)
         return report
 
-    def _populate(self, namespace: Namespace) -> None:
+    def _populate(self, namespace: Namespace, extractor: EntityExtractor) -> None:
         """Give the graph what live facts name."""
-        if self._extractor is None:
-            return
         live = [
             fact
             for fact in self._store.list(namespace)
             if not fact.is_superseded and fact.kind == FactKind.CONTENT
         ]
-        nodes, edges = graph_of(live, self._extractor)
+        nodes, edges = graph_of(live, extractor)
         self._store.apply(WriteBatch(nodes=tuple(nodes), edges=tuple(edges)))
 
     async def delete(self, namespace: Namespace, fact_id: FactId) -> None:
         """See the protocol."""
-        await self._in_thread(
-            self._store.apply, WriteBatch(delete=((checked_namespace(namespace), fact_id),))
-        )
+        namespace = checked_namespace(namespace)
+        known = [(namespace, fact_id)] if as_fact_id(fact_id) == fact_id else []
+        await self._in_thread(self._store.apply, WriteBatch(delete=tuple(known)))
 
     async def default_confidence_weight(self) -> float:
         """See the protocol."""
+        if self._is_closed:
+            raise StoreClosedError
         return self._config.confidence_weight
 
     async def status(self) -> EngineStatus:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graymatter_mcp.embedding.base import Embedder
+    from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.store.base import MemoryStore
 
 logger = logging.getLogger(__name__)
@@ -60,6 +61,8 @@ class ModelKeeper:
         # Agents ask the same of their own namespace and of the shared one.
         self._query_vector = lru_cache(_QUERIES_KEPT)(self._embed_query)
         self._queue: deque[PendingVector] = deque()
+        self._failed: set[tuple[Namespace, FactId]] = set()
+        self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_closing = False
         self._state: Degraded | None = None if load is None else Degraded.MODEL_LOADING
@@ -104,9 +107,12 @@ class ModelKeeper:
 
     def enqueue(self, pending: PendingVector) -> None:
         """Ask for a vector soon; never waits."""
-        if self._load is not None:
+        if self._load is None or self._state is Degraded.MODEL_MISSING:
+            return
+        with self._lock:
             self._queue.append(pending)
-            self._wake.set()
+            self._settled.clear()
+        self._wake.set()
 
     def wait_until_settled(self, timeout_s: float) -> bool:
         """Wait until the model is loaded, or known to be missing, and nothing is pending."""
@@ -138,19 +144,30 @@ class ModelKeeper:
     def _serve(self, embedder: Embedder) -> None:
         is_other_model = self._store.use_model(embedder.model_key)
         self._state = Degraded.REEMBEDDING if is_other_model else None
+        if self._store.read_only:
+            self._settled.set()
+            return
         while not self._is_closing:
             self._wake.clear()
             if not self._drain(embedder) and not self._reconcile():
-                self._state = None
+                self._rest()
+
+    def _rest(self) -> None:
+        """Wait for work; what failed is tried again after the interval, not before."""
+        self._state = None
+        with self._lock:
+            if not self._queue:
                 self._settled.set()
-                self._wake.wait(self._interval_s)
+        if not self._wake.wait(self._interval_s):
+            self._failed.clear()
 
     def _reconcile(self) -> bool:
         """Queue what the store has no vector for; whether there was any."""
         try:
-            missed = self._store.pending_vectors(_BATCH)
+            pending = self._store.pending_vectors(_BATCH + len(self._failed))
         except GraymatterError:
             return False
+        missed = [one for one in pending if (one.namespace, one.fact_id) not in self._failed]
         self._queue.extend(missed)
         return bool(missed)
 
@@ -163,11 +180,13 @@ class ModelKeeper:
             return False
         self._settled.clear()
         vectors = [new for pending in batch if (new := _embed(embedder, pending)) is not None]
+        stored = {(new.namespace, new.fact_id) for new in vectors}
         try:
             self._store.apply(WriteBatch(vectors=tuple(vectors), model_key=embedder.model_key))
         except GraymatterError as exc:
             logger.warning("vectors were not stored: %s", exc)
-            return False
+            stored.clear()
+        self._failed |= {(one.namespace, one.fact_id) for one in batch} - stored
         return True
 
 

@@ -198,6 +198,8 @@ class Scribe:
         Raises:
             FactChangedError: The record changed meanwhile.
         """
+        if not 0 <= fact.weight <= 1:
+            raise InvalidArgumentError("weight must be between 0 and 1")
         at, _ = self._clock.stamp()
         is_reworded = fact.text != stored.text
         patch = FactPatch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from graymatter_mcp.model.facts import Origin
@@ -131,14 +132,17 @@ class AsyncAdvancedStore:
         """Return receipts; `top_k` <= 0 gives an empty list."""
         if top_k <= 0:
             return []
-        request = _request(agent_id, query, RecallOptions(), top_k)
-        return list((await self._memory.recall_explain(request)).receipts)
+        result = await self.recall_explain_with_options(agent_id, query, _PLAIN, top_k)
+        # No option was asked for here, so no receipt speaks of one.
+        return [replace(receipt, ranking=None) for receipt in result.receipts]
 
     async def recall_with_options(
         self, agent_id: str, query: str, options: RecallOptions, top_k: int
     ) -> RecallResult:
         """Rank with options; `top_k` <= 0 means the default."""
-        return await self._memory.recall(_request(agent_id, query, options, top_k))
+        return await self._memory.recall(
+            replace(_request(agent_id, query, options, top_k), learn=True)
+        )
 
     async def recall_explain_with_options(
         self, agent_id: str, query: str, options: RecallOptions, top_k: int

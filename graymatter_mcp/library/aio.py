@@ -56,9 +56,10 @@ class AsyncMemory:
         return await cls(config=config).__aenter__()
 
     async def __aenter__(self) -> AsyncMemory:
-        """Open."""
-        config = replace(self._config, data_dir=self._config.data_dir.absolute())
-        self._owned = await to_thread.run_sync(open_memory, config)
+        """Open, unless `open` has."""
+        if self._owned is None:
+            config = replace(self._config, data_dir=self._config.data_dir.absolute())
+            self._owned = await to_thread.run_sync(open_memory, config)
         return self
 
     async def __aexit__(
@@ -78,6 +79,8 @@ class AsyncMemory:
 
     def config(self) -> Config:
         """Return a copy of the configuration."""
+        if self._owned is None:
+            raise StoreClosedError
         return replace(self._config)
 
     def advanced(self) -> AsyncAdvancedStore:
@@ -122,7 +125,7 @@ class AsyncMemory:
         self, agent_id: str, query: str, options: RecallOptions
     ) -> RecallResult:
         """Rank with options."""
-        return await self._memory.recall(_request(agent_id, query, options))
+        return await self._memory.recall(replace(_request(agent_id, query, options), learn=True))
 
     async def recall_shared_with_options(self, query: str, options: RecallOptions) -> RecallResult:
         """Rank the shared namespace with options."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from graymatter_mcp.model.ids import Namespace
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from datetime import datetime
-
-    from graymatter_mcp.model.ids import Namespace
-
-JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+    JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
+else:
+    # At run time no codec need look inside: what is JSON stays as it is.
+    JsonValue = Any
 JsonObject = dict[str, JsonValue]
 
 

@@ -74,7 +74,7 @@ class Config:
     @property
     def is_keyword_only(self) -> bool:
         """Whether vectors are switched off by choice, which is not degraded."""
-        return self.embedding_mode is EmbeddingMode.KEYWORD or self.model == "none"
+        return self.embedding_mode == EmbeddingMode.KEYWORD or self.model == "none"
 
     @property
     def weights(self) -> SignalWeights:
@@ -87,6 +87,8 @@ class Config:
         Raises:
             InvalidArgumentError: Names the field, its range and what to do.
         """
+        if self.embedding_mode not in set(EmbeddingMode):
+            raise InvalidArgumentError("embedding_mode must be auto, local or keyword")
         weights = self.weights
         for name, value, low, high in (
             ("top_k", self.top_k, 1, math.inf),

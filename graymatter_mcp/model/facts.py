@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from graymatter_mcp.model.ids import FactId, Namespace
+from graymatter_mcp.model.ids import FactId, Namespace
 
 
 class Confidence(StrEnum):

@@ -52,6 +52,16 @@ class BatchRecallRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CallKey:
+    """Identity of one call, so that carrying it out twice has one effect."""
+
+    key: str
+    """128 random bits in hex, or what the client chose."""
+    digest: str
+    """SHA-256 of what was asked: the same key with another request is refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RememberRequest:
     """One fact to store, byte for byte."""
 
@@ -61,5 +71,6 @@ class RememberRequest:
     origin: Origin = field(default_factory=Origin)
     consolidate: bool = True
     """Whether the write may trigger the consolidation check."""
+    call_key: CallKey | None = None
     is_curation: bool = False
     """Whether the write is kept in the audit log, as all of `memory_reflect` is."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from graymatter_mcp.model.facts import Fact
-    from graymatter_mcp.model.ids import FactId, Namespace
+from graymatter_mcp.model.facts import Fact
+from graymatter_mcp.model.ids import FactId, Namespace
 
 
 class Degraded(StrEnum):

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import stat
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -16,13 +17,18 @@ if TYPE_CHECKING:
 
 LOCK_FILE: Final = "owner.lock"
 OWNER_FILE: Final = "owner.json"
+_LOCK_POLL_S: Final = 0.01
 
 
 class Ownership:
     """Holds the directory from construction to `release`; the kernel frees it if we die."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, wait_s: float = 0.0) -> None:
         """Take the lock.
+
+        Args:
+            directory: Exists.
+            wait_s: How long another process may still hold it, on its way out.
 
         Raises:
             StoreUnavailableError: Another process holds it; the message names its pid.
@@ -32,13 +38,21 @@ class Ownership:
             self._fd = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as exc:
             raise StoreUnavailableError("the data directory cannot be written") from exc
+        deadline = time.monotonic() + wait_s
+        while not self._try_lock():
+            if time.monotonic() >= deadline:
+                os.close(self._fd)
+                raise StoreUnavailableError(
+                    f"another process ({_pid_of(self._note)}) has this memory open; stop it first"
+                )
+            time.sleep(_LOCK_POLL_S)
+
+    def _try_lock(self) -> bool:
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as exc:
-            os.close(self._fd)
-            raise StoreUnavailableError(
-                f"another process ({_pid_of(self._note)}) has this memory open; stop it first"
-            ) from exc
+        except OSError:
+            return False
+        return True
 
     def announce(self, facts: dict[str, object]) -> None:
         """Write the note by rename, readable by this user alone."""
@@ -48,11 +62,15 @@ class Ownership:
             json.dump({"pid": os.getpid(), **facts}, file)
         fresh.replace(self._note)
 
+    def withdraw(self) -> None:
+        """Take the note away: nobody new shall come."""
+        self._note.unlink(missing_ok=True)
+
     def release(self) -> None:
         """Take the note away and free the lock; twice is fine."""
         if self._fd < 0:
             return
-        self._note.unlink(missing_ok=True)
+        self.withdraw()
         os.close(self._fd)
         self._fd = -1
 

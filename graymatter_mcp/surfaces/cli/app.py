@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graymatter_mcp.errors import ErrorCode, GraymatterError
+from graymatter_mcp.requirements import wrong_version
 from graymatter_mcp.settings import Settings, locate, read_settings
 from graymatter_mcp.surfaces.error_map import reason_of
 
@@ -26,6 +27,7 @@ class Invocation:
     directory: str | None
     as_json: bool
     is_quiet: bool
+    is_in_process: bool
     settings: Settings
 
     def config(self, *, is_service: bool = False) -> Config:
@@ -55,22 +57,28 @@ def app(
     no_daemon: bool,
 ) -> None:
     """Long-term memory for AI agents."""
+    settings = read_settings()
     context.obj = Invocation(
-        directory=directory, as_json=as_json, is_quiet=is_quiet, settings=read_settings()
+        directory=directory,
+        as_json=as_json,
+        is_quiet=is_quiet,
+        is_in_process=no_daemon or settings.no_daemon,
+        settings=settings,
     )
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command line; return its exit status, 1 for every error."""
-    from graymatter_mcp.surfaces.cli import memory, serve, status
-
-    for command in (serve.mcp, memory.remember, memory.recall, status.status):
-        app.add_command(command)
     as_json = "--json" in arguments
     try:
-        status_code = app.main(list(arguments), prog_name="graymatter", standalone_mode=False)
+        status_code = _commands().main(
+            list(arguments), prog_name="graymatter", standalone_mode=False
+        )
     except click.exceptions.NoArgsIsHelpError as exc:
-        exc.show()
+        if as_json:
+            _complain("a command is required", ErrorCode.INVALID_ARGUMENT, as_json=True)
+        else:
+            exc.show()
         return 1
     except click.Abort:
         return 1
@@ -80,7 +88,22 @@ def run(arguments: Sequence[str]) -> int:
     except GraymatterError as exc:
         _complain(reason_of(exc), exc.code, as_json=as_json)
         return 1
+    except (ImportError, AttributeError):
+        # What a library of another major version looks like from here.
+        problem = wrong_version()
+        if problem is None:
+            raise
+        _complain(problem, ErrorCode.STORE_UNAVAILABLE, as_json=as_json)
+        return 1
     return 1 if status_code else 0
+
+
+def _commands() -> click.Group:
+    from graymatter_mcp.surfaces.cli import daemon, memory, serve, status
+
+    for command in (serve.mcp, daemon.daemon, memory.remember, memory.recall, status.status):
+        app.add_command(command)
+    return app
 
 
 def _complain(message: str, code: ErrorCode, *, as_json: bool) -> None:

@@ -1,17 +1,23 @@
-"""How a command reaches the memory."""
+"""How a command reaches the memory: through the owner, or as one."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from importlib import metadata
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import anyio
 
-from graymatter_mcp.compose import open_memory
+from graymatter_mcp.bridge.directory import holds_store
+from graymatter_mcp.bridge.link import NoOwnerError, own_command, reach_owner
+from graymatter_mcp.errors import NoStoreError, StoreUnavailableError
+from graymatter_mcp.owner.client import RemoteMemory
+from graymatter_mcp.surfaces.cli.daemon import describe_owner
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from graymatter_mcp.engine.base import Memory
+    from graymatter_mcp.model.config import Config
     from graymatter_mcp.surfaces.cli.app import Invocation
 
 Answer = TypeVar("Answer")
@@ -22,19 +28,51 @@ def call_memory(
     work: Callable[[Memory], Awaitable[Answer]],
     *,
     may_create: bool = True,
+    may_start: bool = True,
 ) -> Answer:
-    """Run one piece of work on the memory that the call means, and close it.
+    """Run one piece of work on the memory that the call means.
+
+    Args:
+        invocation: Names the directory, and whether an owner is wanted.
+        work: Awaited once.
+        may_create: Whether a directory without a memory gets one.
+        may_start: Whether an owner is started where none runs; else this process is the owner.
 
     Raises:
-        GraymatterError: The memory cannot be opened, or the work failed.
+        GraymatterError: The memory cannot be reached, or the work failed.
     """
     config = invocation.config()
+    if not may_create and not holds_store(str(config.data_dir)):
+        raise NoStoreError("there is no memory here")
+    if invocation.is_in_process:
+        return anyio.run(_in_process, config, work)
+    if may_start:
+        _ensure_owner(config)
+    elif not describe_owner(config.data_dir)["running"]:
+        return anyio.run(_in_process, config, work)
 
     async def run() -> Answer:
-        owned = open_memory(config, may_create=may_create)
-        try:
-            return await work(owned.memory)
-        finally:
-            await owned.aclose()
+        return await work(cast("Memory", RemoteMemory(config.data_dir)))  # methods by name
 
     return anyio.run(run)
+
+
+def _ensure_owner(config: Config) -> None:
+    directory = str(config.data_dir)
+    version = metadata.version("graymatter-mcp")
+    try:
+        owner = reach_owner(directory, version, own_command(directory, may_create=True))
+    except NoOwnerError as exc:
+        raise StoreUnavailableError(str(exc)) from exc
+    owner.connection.close()
+
+
+async def _in_process(config: Config, work: Callable[[Memory], Awaitable[Answer]]) -> Answer:
+    # Imported on use: it brings the database and the model.
+    from graymatter_mcp.compose import open_memory
+
+    owned = open_memory(config)
+    try:
+        return await work(owned.memory)
+    finally:
+        await owned.aclose()

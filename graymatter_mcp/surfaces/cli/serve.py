@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
+import os
 import sys
 from typing import TYPE_CHECKING
 
 import click
 
-from graymatter_mcp.surfaces.mcp.claim import claim_stdio
+from graymatter_mcp.bridge.claim import claim_stdio
+from graymatter_mcp.surfaces.cli.daemon import take_over
 
 if TYPE_CHECKING:
     from graymatter_mcp.surfaces.cli.app import Invocation
-    from graymatter_mcp.surfaces.mcp.stdio import StdioWire
 
 
 @click.group()
@@ -24,27 +25,29 @@ def mcp() -> None:
 @click.option("--no-create", is_flag=True, help="Fail unless the directory has a memory already.")
 @click.pass_obj
 def serve(invocation: Invocation, no_create: bool) -> None:
-    """Serve one client on stdin and stdout."""
+    """Serve one client on stdin and stdout, as the owner of the directory."""
     # From here on nothing but the transport reaches stdout; imports below may print.
     claim_stdio()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
     config = invocation.config()
-    from graymatter_mcp.compose import open_memory
-    from graymatter_mcp.contract.load import load_bundle
-    from graymatter_mcp.surfaces.mcp.dispatch import Dispatcher
-    from graymatter_mcp.surfaces.mcp.server import build_server
-    from graymatter_mcp.surfaces.mcp.stdio import run_stdio, serve_stdio
+    ownership = take_over(config.data_dir, may_create=not no_create)
+    from graymatter_mcp.surfaces.cli.owner import run_owner
+    from graymatter_mcp.surfaces.mcp.stdio import StdioWire
 
-    owned = open_memory(config, may_create=not no_create)
-    bundle = load_bundle(("core",))
-    dispatcher = Dispatcher(bundle, owned.memory, invocation.settings.answer_budget)
-    if not invocation.is_quiet:
-        sys.stderr.write(f"graymatter: serving {config.data_dir}\n")
+    def on_ready() -> None:
+        if not invocation.is_quiet:
+            sys.stderr.write(f"graymatter: serving {config.data_dir}\n")
+            sys.stderr.flush()
 
-    async def main(wire: StdioWire) -> None:
-        try:
-            await serve_stdio(build_server(bundle, dispatcher), wire=wire)
-        finally:
-            await owned.aclose()
-
-    run_stdio(main)
+    run_owner(
+        config,
+        invocation.settings,
+        ownership,
+        is_foreground=True,
+        client=StdioWire(claim_stdio()),
+        on_ready=on_ready,
+    )
+    logging.shutdown()
+    sys.stderr.flush()
+    # The interpreter's own way out takes long, and joins threads still at work.
+    os._exit(0)

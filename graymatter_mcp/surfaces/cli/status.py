@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from graymatter_mcp.surfaces.cli.daemon import describe_owner
 from graymatter_mcp.surfaces.cli.door import call_memory
 from graymatter_mcp.surfaces.codec import rfc3339_micros
 
@@ -25,8 +26,13 @@ def status(invocation: Invocation) -> None:
     async def work(memory: Memory) -> EngineStatus:
         return await memory.status()
 
-    found = call_memory(invocation, work, may_create=False)
-    invocation.show(status_document(found, mode="in_process"), _text(found))
+    found = call_memory(invocation, work, may_create=False, may_start=False)
+    invocation.show(status_document(found, mode=_mode(invocation)), _text(found))
+
+
+def _mode(invocation: Invocation) -> str:
+    is_owned = describe_owner(invocation.config().data_dir)["running"]
+    return "owner" if is_owned and not invocation.is_in_process else "in_process"
 
 
 def status_document(found: EngineStatus, *, mode: str) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from mcp.server.runner import serve_dual_era_loop
 from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
-from graymatter_mcp.surfaces.mcp.lines import (
-    JsonId,
+from graymatter_mcp.bridge.lines import (
     LineSplitter,
     Notification,
     Overlong,
@@ -32,6 +31,8 @@ from graymatter_mcp.surfaces.mcp.server import connection_session
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
+
+    from graymatter_mcp.bridge.lines import JsonId
 
 MAX_IN_FLIGHT: Final = 4096
 """Unanswered requests above which no further line is read."""

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import anyio
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from graymatter_mcp.surfaces.mcp.lines import INTERNAL_ERROR, JsonId, encode, error_message
+from graymatter_mcp.bridge.lines import INTERNAL_ERROR, encode, error_message
 
 if TYPE_CHECKING:
     from types import TracebackType
 
     from mcp.shared.message import SessionMessage
+
+    from graymatter_mcp.bridge.lines import JsonId
 
 
 class Sink(Protocol):

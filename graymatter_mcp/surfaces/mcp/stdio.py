@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import anyio
 import anyio.to_thread
 
-from graymatter_mcp.surfaces.mcp.claim import ClaimedStdio, claim_stdio
+from graymatter_mcp.bridge.claim import ClaimedStdio, claim_stdio
 from graymatter_mcp.surfaces.mcp.exchange import Exchange
 
 if TYPE_CHECKING:

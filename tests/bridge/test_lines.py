@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graymatter_mcp.surfaces.mcp.lines import (
+from graymatter_mcp.bridge.lines import (
     LineSplitter,
     Overlong,
     Refusal,

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimedStdio:
     """Private duplicates of the descriptors that the client gave us; children do not get them."""
 
-    stdin: int
-    stdout: int
+    __slots__ = ("stdin", "stdout")
+
+    def __init__(self, *, stdin: int, stdout: int) -> None:
+        self.stdin = stdin
+        self.stdout = stdout
 
 
 _claimed: ClaimedStdio | None = None

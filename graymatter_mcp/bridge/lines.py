@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import math
-import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeGuard, cast
 
+# Not from `typing`: its import takes as long as the interpreter itself needs to start.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from typing import Any, Final, TypeGuard
 
-JsonId = str | int | float
-"""What a client may use to name a request; echoed as it came."""
+    JsonId = str | int | float
+    """What a client may use to name a request; echoed as it came."""
 
 PARSE_ERROR: Final = -32700
 INVALID_REQUEST: Final = -32600
@@ -30,41 +30,61 @@ HEAD_BYTES: Final = 64 * 1024
 TAIL_BYTES: Final = 1024
 
 
-@dataclass(frozen=True, slots=True)
-class Overlong:
+class Value:
+    """Equal to another of its class when all slots are: a dataclass without its import."""
+
+    __slots__: tuple[str, ...] = ()
+
+    def __init__(self, *fields: Any) -> None:
+        for name, field in zip(self.__slots__, fields, strict=True):
+            object.__setattr__(self, name, field)
+
+    def __eq__(self, other: object) -> bool:
+        """Compare class and slots."""
+        return type(other) is type(self) and all(
+            getattr(self, name) == getattr(other, name) for name in self.__slots__
+        )
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType] - how Python says unhashable
+
+    def __repr__(self) -> str:
+        """Show class and slots."""
+        fields = ", ".join(repr(getattr(self, name)) for name in self.__slots__)
+        return f"{type(self).__name__}({fields})"
+
+
+class Overlong(Value):
     """The ends of a line above `MAX_LINE_BYTES`, kept to find its id."""
 
+    __slots__ = ("head", "tail")
     head: bytes
     tail: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(Value):
     """A call that must be answered under `id`."""
 
+    __slots__ = ("id", "method", "params")
     id: JsonId
     method: str
     params: dict[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Notification:
+class Notification(Value):
     """A message that is never answered."""
 
+    __slots__ = ("method", "params")
     method: str
     params: dict[str, Any] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Value):
     """A line that is answered with an error; id None where it could not be read."""
 
+    __slots__ = ("code", "id", "message")
     id: JsonId | None
     code: int
     message: str
-
-
-Incoming = Request | Notification | Refusal
 
 
 class NotJsonNumberError(ValueError):
@@ -110,7 +130,7 @@ class LineSplitter:
         return line
 
 
-def read_line(line: bytes | Overlong) -> Incoming | None:
+def read_line(line: bytes | Overlong) -> Request | Notification | Refusal | None:
     """Read one line; None when it asks for nothing (blank, or an answer to us)."""
     if isinstance(line, Overlong):
         text = line.head.decode("utf-8", "replace") + "\n" + line.tail.decode("utf-8", "replace")
@@ -146,15 +166,17 @@ def salvage_id(text: str) -> JsonId | None:
 
     Looks at the first 64 KiB, then at the very end, where some clients put the id.
     """
+    import re  # only for lines that nobody should send
+
     depth = 0
     last: list[str] = ["", ""]
-    for match in _TOKEN.finditer(text[:HEAD_BYTES]):
+    for match in re.finditer(_LEXEME, text[:HEAD_BYTES], re.DOTALL):
         token = match.group()
         if depth == 1 and last == ['"id"', ":"]:
             return _usable_id(token)
         depth += (token in _OPENING) - (token in _CLOSING)
         last = [last[1], token]
-    ending = _LAST_ID.search(text[-TAIL_BYTES:])
+    ending = re.search(_LAST_ID, text[-TAIL_BYTES:])
     return _usable_id(ending.group(1)) if ending else None
 
 
@@ -174,6 +196,11 @@ def encode(message: Mapping[str, Any]) -> bytes:
         return _ASCII_ENCODER.encode(message).encode() + b"\n"
 
 
+def encode_id(request_id: JsonId) -> bytes:
+    """Write an id as the client wrote it."""
+    return json.dumps(request_id).encode()
+
+
 def error_message(
     request_id: JsonId | None, code: int, message: str, details: object = None
 ) -> dict[str, Any]:
@@ -184,12 +211,12 @@ def error_message(
     return {"jsonrpc": "2.0", "id": request_id, "error": error}
 
 
-def _as_message(value: object) -> Incoming | None:
+def _as_message(value: Any) -> Request | Notification | Refusal | None:
     if isinstance(value, list):
         return Refusal(None, INVALID_REQUEST, "Invalid Request: batches are not served")
     if not isinstance(value, dict):
         return Refusal(None, INVALID_REQUEST, "Invalid Request: not an object")
-    fields = cast("dict[str, Any]", value)  # JSON objects have string keys
+    fields: dict[str, Any] = value  # pyright: ignore[reportUnknownVariableType] - as decoded
     claimed = fields.get("id")
     request_id = claimed if is_id(claimed) else None
     if fields.get("jsonrpc") != "2.0":
@@ -201,10 +228,11 @@ def _as_message(value: object) -> Incoming | None:
     return _as_call(fields, request_id)
 
 
-def _as_call(fields: dict[str, Any], request_id: JsonId | None) -> Incoming | None:
-    params: dict[str, Any] | None = fields.get("params")
-    # What the wire says may differ from what the annotation hopes.
-    is_readable = params is None or isinstance(cast("object", params), dict)
+def _as_call(
+    fields: dict[str, Any], request_id: JsonId | None
+) -> Request | Notification | Refusal | None:
+    params: Any = fields.get("params")
+    is_readable = params is None or isinstance(params, dict)
     if "id" not in fields:
         return Notification(fields["method"], params) if is_readable else None
     if request_id is None:
@@ -240,8 +268,8 @@ def _refuse_constant(_literal: str) -> None:
 
 _OPENING = frozenset("{[")
 _CLOSING = frozenset("}]")
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+', re.DOTALL)
-_LAST_ID = re.compile(r',\s*"id"\s*:\s*(-?[0-9.eE+-]+|"(?:[^"\\]|\\.)*")\s*}\s*$')
+_LEXEME = r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}:,]|[^\s\[\]{}:,"]+'
+_LAST_ID = r',\s*"id"\s*:\s*(-?[0-9.eE+-]+|"(?:[^"\\]|\\.)*")\s*}\s*$'
 # strict=False: a raw control character in a string must not cost the request its answer.
 _DECODER = json.JSONDecoder(strict=False, parse_constant=_refuse_constant, parse_float=_finite)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))

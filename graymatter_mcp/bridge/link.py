@@ -1,0 +1,168 @@
+"""The way to the owner: find it, start it, greet it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+from graymatter_mcp.bridge.directory import read_owner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+CONNECT_TIMEOUT_S = 2.0
+START_TIMEOUT_S = 10.0
+EXACTLY_ONCE = "exactly-once-v1"
+EXIT_TAKEN = 3
+"""Exit status of a started owner that found the directory taken: another one is there."""
+
+_POLL_S = 0.005
+_HELLO_BYTES = 4096
+
+
+class NoOwnerError(Exception):
+    """No owner can be had; the text says why."""
+
+
+class Owner:
+    """A greeted connection to an owner."""
+
+    def __init__(self, connection: socket.socket, hello: dict[str, Any], rest: bytes) -> None:
+        self.connection = connection
+        self.rest = rest
+        """Bytes that came behind the greeting."""
+        self.is_exact = EXACTLY_ONCE in hello.get("capabilities", [])
+
+
+def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
+    """Connect to the owner of a directory, starting one when there is none.
+
+    Args:
+        directory: The data directory.
+        version: Ours; an idle owner that is older is asked to leave.
+        command: Starts an owner in the foreground of its own session.
+
+    Raises:
+        NoOwnerError: None answered in time.
+    """
+    deadline = time.monotonic() + START_TIMEOUT_S
+    started: _Started | None = None
+    while True:
+        owner = _greet(directory, version)
+        if owner is not None:
+            return owner
+        if started is None:
+            started = _Started(command)
+        reason = started.failure()
+        if reason is not None:
+            raise NoOwnerError(reason)
+        if time.monotonic() > deadline:
+            raise NoOwnerError("the owner did not start in time; run: graymatter doctor")
+        time.sleep(_POLL_S)
+
+
+def own_command(directory: str, *, may_create: bool) -> list[str]:
+    """Return the arguments of Python that start an owner on demand."""
+    command = [sys.executable, "-m", "graymatter_mcp", "--dir", directory]
+    command += ["daemon", "run", "--on-demand"]
+    return command if may_create else [*command, "--no-create"]
+
+
+def _greet(directory: str, version: str) -> Owner | None:
+    """Connect and exchange greetings; None when nobody answers, or an older owner left."""
+    note = read_owner(directory)
+    if note is None:
+        return None
+    connection = connect(note, "lines")
+    if connection is None:
+        return None
+    hello = {"graymatter": "hello", "version": version, "token": note.get("token", "")}
+    try:
+        connection.sendall(json.dumps(hello).encode() + b"\n")
+        answer, rest = _read_hello(connection)
+    except OSError:
+        connection.close()
+        return None
+    if answer.get("graymatter") == "hello":
+        connection.settimeout(None)
+        return Owner(connection, answer, rest)
+    connection.close()
+    if answer.get("graymatter") == "leaving":
+        return None
+    raise NoOwnerError(str(answer.get("reason", "the owner did not greet")))
+
+
+def connect(note: dict[str, Any], door: str) -> socket.socket | None:
+    """Connect to one of the doors that an owner's note names; None when it does not answer."""
+    address: Any = note.get(door)
+    try:
+        if isinstance(address, str):
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.settimeout(CONNECT_TIMEOUT_S)
+            connection.connect(address)
+            return connection
+        if isinstance(address, list):
+            host, port = str(address[0]), int(address[1])  # pyright: ignore[reportUnknownArgumentType]
+            return socket.create_connection((host, port), CONNECT_TIMEOUT_S)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return None
+
+
+def _read_hello(connection: socket.socket) -> tuple[dict[str, Any], bytes]:
+    data = b""
+    while b"\n" not in data:
+        chunk = connection.recv(_HELLO_BYTES)
+        if not chunk:
+            raise ConnectionResetError
+        data += chunk
+    line, _, rest = data.partition(b"\n")
+    try:
+        answer: Any = json.loads(line)
+    except ValueError:
+        raise ConnectionResetError from None
+    return dict(answer), rest
+
+
+class _Started:
+    """An owner that we started; it lives on when we leave."""
+
+    def __init__(self, command: list[str]) -> None:
+        # What it says before it serves is the reason when it does not come up.
+        self._errors, writing = os.pipe()
+        os.set_blocking(self._errors, False)
+        null = os.devnull
+        self._pid = os.posix_spawn(
+            sys.executable,
+            command,
+            os.environ,
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, null, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, null, os.O_WRONLY, 0),
+                (os.POSIX_SPAWN_DUP2, writing, 2),
+            ],
+            setsid=True,
+            setsigdef=[signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE],
+        )
+        os.close(writing)
+
+    def failure(self) -> str | None:
+        """Return why it ended, or None while it may still come up."""
+        if self._pid == 0:
+            return None
+        pid, status = os.waitpid(self._pid, os.WNOHANG)
+        if pid == 0:
+            return None
+        self._pid = 0
+        if os.waitstatus_to_exitcode(status) == EXIT_TAKEN:
+            return None
+        try:
+            said = os.read(self._errors, _HELLO_BYTES).decode("utf-8", "replace").strip()
+        except OSError:
+            said = ""
+        return said.splitlines()[-1] if said else "the owner did not start; run: graymatter doctor"

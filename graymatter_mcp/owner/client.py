@@ -1,0 +1,110 @@
+"""`Memory` in another process: each method is one HTTP request over the owner's local door."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from typing import TYPE_CHECKING, Any
+
+from anyio import to_thread
+
+from graymatter_mcp.bridge.directory import read_owner
+from graymatter_mcp.bridge.link import connect
+from graymatter_mcp.errors import (
+    CapabilityUnsupportedError,
+    StoreClosedError,
+    StoreUnavailableError,
+)
+from graymatter_mcp.owner.wire import METHODS, unpack_error
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Coroutine
+    from pathlib import Path
+
+CALL_TIMEOUT_S = 30.0
+LONG_CALL_TIMEOUT_S = 300.0
+_LONG_CALLS = frozenset({"consolidate", "backup", "wait_until_settled"})
+
+
+class _LocalConnection(http.client.HTTPConnection):
+    """HTTP over a socket that is already connected."""
+
+    def __init__(self, connected: socket.socket, timeout_s: float) -> None:
+        super().__init__("localhost")
+        connected.settimeout(timeout_s)
+        self.sock = connected
+
+    def connect(self) -> None:
+        """Keep the connection there is; one request is all it is for."""
+
+
+def ask_owner(
+    directory: Path, method: str, path: str, body: object = None, timeout_s: float = CALL_TIMEOUT_S
+) -> Any:
+    """Send one request to the owner of a directory and return its JSON answer.
+
+    Raises:
+        StoreUnavailableError: There is no owner, or it did not answer in time.
+        GraymatterError: What the owner answered.
+    """
+    note = read_owner(str(directory))
+    connected = None if note is None else connect(note, "http")
+    if note is None or connected is None:
+        raise StoreUnavailableError("no owner answers for this directory")
+    connection = _LocalConnection(connected, timeout_s)
+    try:
+        connection.request(
+            method,
+            path,
+            None if body is None else json.dumps(body).encode(),
+            {
+                "authorization": f"Bearer {note.get('token', '')}",
+                "content-type": "application/json",
+            },
+        )
+        response = connection.getresponse()
+        answer = json.loads(response.read())
+    except (OSError, http.client.HTTPException, ValueError) as exc:
+        raise StoreUnavailableError("the owner went away before it answered") from exc
+    finally:
+        connection.close()
+    if response.status != http.HTTPStatus.OK:
+        raise unpack_error(answer)
+    return answer
+
+
+class RemoteMemory:
+    """Implements `engine.base.Memory` by asking an owner; its methods are those of `METHODS`."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._is_closed = False
+
+    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+        """Return the method that asks the owner."""
+        method = METHODS.get(name)
+        if method is None:
+            raise AttributeError(name)
+
+        async def ask(*args: Any, **kwargs: Any) -> Any:
+            if self._is_closed:
+                raise StoreClosedError
+            body = method.pack(method.bind(args, kwargs))
+            timeout_s = LONG_CALL_TIMEOUT_S if name in _LONG_CALLS else CALL_TIMEOUT_S
+            answer = await to_thread.run_sync(
+                ask_owner, self._directory, "POST", f"/rpc/{name}", body, timeout_s
+            )
+            return method.unpack_result(answer["result"])
+
+        return ask
+
+    def set_graph(self, graph: object, extractor: object) -> None:
+        """Refuse: objects of this process cannot serve another."""
+        raise CapabilityUnsupportedError(
+            "a graph of your own needs Config(daemon=False): it must live in the owner's process"
+        )
+
+    async def aclose(self) -> None:
+        """Let the owner go on without us."""
+        self._is_closed = True

@@ -1,0 +1,220 @@
+"""Where an owner listens: JSON-RPC lines for bridges, HTTP for commands and libraries.
+
+Both doors ask for the token of `owner.json`, which only this user can read, and a Unix socket also
+for the uid of its peer.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import logging
+import os
+import secrets
+import socket
+import struct
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import anyio
+from anyio.abc import SocketAttribute, SocketListener
+
+from graymatter_mcp.surfaces.mcp.exchange import Exchange
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from anyio.abc import SocketStream
+    from mcp.server.lowlevel import Server
+
+logger = logging.getLogger(__name__)
+
+CAPABILITIES: Final = (
+    "confidence-write-v1",
+    "confidence-recall-v1",
+    "confidence-lifecycle-v1",
+    "confidence-shared-write-v1",
+    "exactly-once-v1",
+)
+_HELLO_BYTES: Final = 4096
+_HELLO_TIMEOUT_S: Final = 5.0
+_READ_BYTES: Final = 256 * 1024
+_MAX_SOCKET_PATH: Final = 100
+"""Bytes that every system takes in the address of a Unix socket."""
+
+
+def bind_doors(
+    directory: Path, names: tuple[str, ...], *, loopback_tcp: bool
+) -> dict[str, socket.socket]:
+    """Bind one listening socket a name, readable by this user alone.
+
+    Args:
+        directory: Where Unix sockets are made, unless its path is too long for one.
+        names: Doors.
+        loopback_tcp: Listen on 127.0.0.1 instead, where Unix sockets do not exist.
+    """
+    doors: dict[str, socket.socket] = {}
+    for name in names:
+        if loopback_tcp or not hasattr(socket, "AF_UNIX"):
+            door = socket.create_server(("127.0.0.1", 0))
+        else:
+            path = socket_path(directory, name)
+            path.unlink(missing_ok=True)
+            door = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            door.bind(str(path))
+            path.chmod(0o600)
+            door.listen(128)
+        door.setblocking(False)
+        doors[name] = door
+    return doors
+
+
+def socket_path(directory: Path, name: str) -> Path:
+    """Return where a door's socket lives: in the directory, or in a private runtime directory."""
+    path = directory / f"{name}.sock"
+    if len(os.fsencode(path)) <= _MAX_SOCKET_PATH:
+        return path
+    base = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
+    private = base / f"graymatter-{os.getuid()}"
+    private.mkdir(mode=0o700, exist_ok=True)
+    if private.stat().st_uid != os.getuid() or private.is_symlink():
+        raise PermissionError(f"{private.name} belongs to somebody else")
+    private.chmod(0o700)
+    digest = f"{directory.stat().st_dev:x}-{directory.stat().st_ino:x}"
+    return private / f"{digest}-{name}.sock"
+
+
+def address_of(door: socket.socket) -> Any:
+    """Return a door's address as `owner.json` names it."""
+    name = door.getsockname()
+    return name if isinstance(name, str) else [name[0], name[1]]
+
+
+def is_same_user(stream: SocketStream) -> bool:
+    """Whether the peer of a Unix socket runs as us; true for TCP, where the token decides."""
+    raw = stream.extra_attributes[SocketAttribute.raw_socket]()
+    if raw.family != getattr(socket, "AF_UNIX", None) or not hasattr(socket, "SO_PEERCRED"):
+        return True
+    credentials = raw.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _, uid, _ = struct.unpack("3i", credentials)
+    return uid == os.getuid()
+
+
+class LinesDoor:
+    """Greets bridges and serves each a session of its own."""
+
+    def __init__(
+        self,
+        token: str,
+        hello: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]],
+        build: Callable[[], Server[Any]],
+    ) -> None:
+        """Prepare.
+
+        Args:
+            token: What a peer must know.
+            hello: Answers a greeting; the session goes on when it says ``hello``.
+            build: Makes the server of one connection.
+        """
+        self._token = token
+        self._hello = hello
+        self._build = build
+        self._exchanges: set[Exchange] = set()
+
+    @property
+    def clients(self) -> int:
+        """Bridges connected now."""
+        return len(self._exchanges)
+
+    def stop(self) -> None:
+        """Read no further from anybody; what was read is answered."""
+        for exchange in list(self._exchanges):
+            exchange.stop()
+
+    async def serve(self, stream: SocketStream) -> None:
+        """Serve one connection to its end."""
+        wire = _SocketWire(stream)
+        async with stream:
+            with suppress(OSError):
+                if is_same_user(stream) and await self._greet(wire):
+                    exchange = Exchange(wire, wire)
+                    self._exchanges.add(exchange)
+                    try:
+                        await exchange.serve(self._build())
+                    finally:
+                        self._exchanges.discard(exchange)
+
+    async def _greet(self, wire: _SocketWire) -> bool:
+        with anyio.move_on_after(_HELLO_TIMEOUT_S):
+            hello = await wire.receive_hello()
+            known = hmac.compare_digest(str(hello.get("token", "")).encode(), self._token.encode())
+            if not known:
+                await wire.send(b'{"graymatter":"refused","reason":"unauthorized"}\n')
+                return False
+            answer = await self._hello(hello)
+            await wire.send(json.dumps(answer).encode() + b"\n")
+            return answer["graymatter"] == "hello"
+        return False
+
+
+class _SocketWire:
+    """An exchange's source and sink over a socket."""
+
+    def __init__(self, stream: SocketStream) -> None:
+        self._stream = stream
+        self._rest = b""
+        self._is_broken = False
+
+    async def receive_hello(self) -> dict[str, Any]:
+        """Read the first line; anything but an object is an empty greeting."""
+        data = b""
+        while b"\n" not in data and len(data) < _HELLO_BYTES:
+            chunk = await self.receive()
+            if not chunk:
+                return {}
+            data += chunk
+        line, _, self._rest = data.partition(b"\n")
+        try:
+            hello: Any = json.loads(line)
+        except ValueError:
+            return {}
+        return dict(hello) if isinstance(hello, dict) else {}  # pyright: ignore[reportUnknownArgumentType]
+
+    async def receive(self) -> bytes:
+        """Wait for bytes; empty at the end."""
+        if self._rest:
+            rest, self._rest = self._rest, b""
+            return rest
+        try:
+            return await self._stream.receive(_READ_BYTES)
+        except (anyio.EndOfStream, anyio.ClosedResourceError):
+            return b""
+        except anyio.BrokenResourceError as exc:
+            self._is_broken = True
+            raise OSError("the bridge is gone") from exc
+
+    async def send(self, data: bytes) -> None:
+        """Write all bytes."""
+        try:
+            await self._stream.send(data)
+        except (anyio.BrokenResourceError, anyio.ClosedResourceError) as exc:
+            self._is_broken = True
+            raise OSError("the bridge is gone") from exc
+
+    def is_broken(self) -> bool:
+        """Whether the bridge was found gone."""
+        return self._is_broken
+
+
+def new_token() -> str:
+    """Return a token of 256 random bits."""
+    return secrets.token_urlsafe(32)
+
+
+async def listen(door: socket.socket, serve: Callable[[SocketStream], Awaitable[None]]) -> None:
+    """Serve every connection of a bound door, each in a task of its own."""
+    listener = await SocketListener.from_socket(door)
+    async with listener:
+        await listener.serve(serve)

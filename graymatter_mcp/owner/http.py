@@ -1,0 +1,153 @@
+"""The owner's HTTP door for this user's own processes: `Memory` by method, and the owner itself."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import traceback
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from graymatter_mcp.errors import (
+    GraymatterError,
+    InvalidArgumentError,
+    StoreUnavailableError,
+    UnauthorizedError,
+)
+from graymatter_mcp.owner.wire import METHODS, pack_error
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Generator
+
+    from starlette.requests import Request
+
+    from graymatter_mcp.engine.base import Memory
+
+logger = logging.getLogger(__name__)
+
+
+class HttpDoor:
+    """Answers `POST /rpc/<method>`, `GET /owner`, `POST /owner/stop`, `POST /owner/hand-over`."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        token: str,
+        describe: Callable[[], dict[str, Any]],
+        leave: Callable[[], None],
+        *,
+        is_foreground: bool,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            memory: What the methods act on.
+            token: What a caller must know.
+            describe: Says what the owner is.
+            leave: Asks the owner to drain and end.
+            is_foreground: Whether a person started it: then it hands over to nobody.
+        """
+        self._memory = memory
+        self._token = token
+        self._describe = describe
+        self._leave = leave
+        self._is_foreground = is_foreground
+        self.calls = 0
+        """Requests at work now."""
+
+    def app(self) -> Starlette:
+        """Return the ASGI application."""
+        return Starlette(
+            routes=[
+                Route("/rpc/{method}", self._guarded(self._rpc), methods=["POST"]),
+                Route("/owner", self._guarded(self._owner), methods=["GET"]),
+                Route("/owner/stop", self._guarded(self._stop), methods=["POST"]),
+                Route("/owner/hand-over", self._guarded(self._hand_over), methods=["POST"]),
+            ]
+        )
+
+    def _guarded(
+        self, answer: Callable[[Request], Awaitable[Any]]
+    ) -> Callable[[Request], Awaitable[JSONResponse]]:
+        async def endpoint(request: Request) -> JSONResponse:
+            self.calls += 1
+            try:
+                self._authorize(request)
+                return JSONResponse(await answer(request))
+            except GraymatterError as error:
+                return JSONResponse(pack_error(error), HTTPStatus.BAD_REQUEST)
+            except Exception as exc:  # noqa: BLE001 - the last door: nothing of it gets out
+                frame = traceback.extract_tb(exc.__traceback__)[-1]
+                logger.error(  # noqa: TRY400 - a traceback may quote what a caller sent
+                    "%s at %s:%d", type(exc).__name__, frame.name, frame.lineno
+                )
+                return JSONResponse(
+                    pack_error(StoreUnavailableError("internal error")),
+                    HTTPStatus.INTERNAL_SERVER_ERROR,
+                )
+            finally:
+                self.calls -= 1
+
+        return endpoint
+
+    def _authorize(self, request: Request) -> None:
+        given = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(given, f"Bearer {self._token}".encode()):
+            raise UnauthorizedError("unauthorized")
+
+    async def _rpc(self, request: Request) -> dict[str, Any]:
+        name = str(request.path_params["method"])
+        method = METHODS.get(name)
+        if method is None:
+            raise InvalidArgumentError(f"the owner knows no method {name}")
+        arguments = method.unpack(await request.json())
+        result = await getattr(self._memory, name)(**arguments)
+        return {"result": method.pack_result(result)}
+
+    async def _owner(self, _: Request) -> dict[str, Any]:
+        return self._describe()
+
+    async def _stop(self, _: Request) -> dict[str, Any]:
+        self._leave()
+        return {"stopping": True}
+
+    async def _hand_over(self, _: Request) -> dict[str, Any]:
+        if self._is_foreground:
+            pid = self._describe()["pid"]
+            raise StoreUnavailableError(
+                f"another server (pid {pid}) holds this memory; stop it first"
+            )
+        self._leave()
+        return {"stopping": True}
+
+
+class QuietServer(uvicorn.Server):
+    """uvicorn that leaves signals to its process."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Capture none."""
+        yield
+
+
+def uvicorn_server(app: Starlette) -> QuietServer:
+    """Return a server for sockets that are already bound; it logs nothing by itself."""
+    return QuietServer(
+        uvicorn.Config(
+            app,
+            http="httptools",
+            ws="none",
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            date_header=False,
+            timeout_graceful_shutdown=5,
+        )
+    )

@@ -1,0 +1,55 @@
+"""The first moments of an owner that a client started: the lock, before anything that costs time.
+
+Of many started at once one goes on; the others cost a few milliseconds each.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from graymatter_mcp.bridge.directory import DATABASE_FILE, holds_store, read_owner
+from graymatter_mcp.bridge.link import EXIT_TAKEN, connect
+from graymatter_mcp.errors import GraymatterError, StoreUnavailableError
+from graymatter_mcp.owner.election import Ownership, prepare_directory
+
+_WAIT_S: Final = 10.0
+_POLL_S: Final = 0.01
+
+
+def claim_directory(directory: Path, *, may_create: bool) -> Ownership:
+    """Take the directory, or end the process with 3 where another owner serves it.
+
+    An owner on its way out still holds the lock but answers nobody: that is worth a wait.
+    """
+    deadline = time.monotonic() + _WAIT_S
+    try:
+        prepare_directory(
+            directory,
+            DATABASE_FILE,
+            may_create=may_create,
+            has_store=holds_store(str(directory)),
+        )
+        while True:
+            try:
+                return Ownership(directory)
+            except StoreUnavailableError:
+                if _is_served(directory):
+                    sys.exit(EXIT_TAKEN)
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(_POLL_S)
+    except GraymatterError as exc:
+        sys.stderr.write(f"{exc}\n")
+        sys.exit(1)
+
+
+def _is_served(directory: Path) -> bool:
+    note = read_owner(str(directory))
+    connection = None if note is None else connect(note, "lines")
+    if connection is None:
+        return False
+    connection.close()
+    return True

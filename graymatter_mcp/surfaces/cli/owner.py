@@ -1,0 +1,97 @@
+"""How an owner comes up in this process: the directory first, everything heavy afterwards."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from importlib import metadata
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from graymatter_mcp.compose import open_memory
+from graymatter_mcp.contract.load import load_bundle
+from graymatter_mcp.owner.process import OwnerProcess
+from graymatter_mcp.surfaces.mcp.dispatch import Dispatcher
+from graymatter_mcp.surfaces.mcp.server import DISTRIBUTION, build_server
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mcp.server.lowlevel import Server
+
+    from graymatter_mcp.model.config import Config
+    from graymatter_mcp.owner.election import Ownership
+    from graymatter_mcp.owner.process import StdioClient
+    from graymatter_mcp.settings import Settings
+
+LOG_FILE = "owner.log"
+_LOG_BYTES = 1_000_000
+
+
+def run_owner(
+    config: Config,
+    settings: Settings,
+    ownership: Ownership,
+    *,
+    is_foreground: bool,
+    client: StdioClient | None = None,
+    on_ready: Callable[[], None] | None = None,
+) -> None:
+    """Open the memory and serve it until the owner may leave.
+
+    Args:
+        config: Of the directory held.
+        settings: Of this process.
+        ownership: The directory, held; released at the end.
+        is_foreground: Whether a person or a service manager started it.
+        client: A client of its own; the owner leaves with it.
+        on_ready: Called once clients can come.
+    """
+    version = metadata.version(DISTRIBUTION)
+    # A small switch interval lets the loop answer while the model works.
+    sys.setswitchinterval(0.001)
+
+    async def main() -> None:
+        owned = open_memory(config, ownership=ownership)
+        try:
+            bundle = load_bundle(("core",))
+            dispatcher = Dispatcher(bundle, owned.memory, settings.answer_budget)
+
+            def build() -> Server[Any]:
+                return build_server(bundle, dispatcher, version=version)
+
+            process = OwnerProcess(
+                owned.memory,
+                ownership,
+                config.data_dir,
+                build,
+                version=version,
+                idle_exit_s=0 if is_foreground else settings.idle_exit.total_seconds(),
+                is_foreground=is_foreground,
+                loopback_tcp=settings.loopback_tcp,
+            )
+            await process.run(client, on_ready)
+        finally:
+            await owned.aclose()
+
+    anyio.run(main)
+
+
+def log_to_file(directory: Path) -> None:
+    """Send the log to a file that rotates; it never holds the text of a fact."""
+    handler = RotatingFileHandler(
+        directory / LOG_FILE, maxBytes=_LOG_BYTES, backupCount=2, encoding="utf-8"
+    )
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+
+
+def detach_stderr() -> None:
+    """Let go of the stderr of whoever started us: it only waits for bad news."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    os.close(null)
