@@ -56,7 +56,7 @@ def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
         owner = _greet(directory, version)
         if owner is not None:
             return owner
-        if started is None:
+        if started is None or started.has_ended:
             started = _Started(command)
         reason = started.failure()
         if reason is not None:
@@ -133,6 +133,7 @@ class _Started:
     """An owner that we started; it lives on when we leave."""
 
     def __init__(self, command: list[str]) -> None:
+        self.has_ended = False
         # What it says before it serves is the reason when it does not come up.
         self._errors, writing = os.pipe()
         os.set_blocking(self._errors, False)
@@ -153,16 +154,20 @@ class _Started:
 
     def failure(self) -> str | None:
         """Return why it ended, or None while it may still come up."""
-        if self._pid == 0:
+        if self.has_ended:
             return None
         pid, status = os.waitpid(self._pid, os.WNOHANG)
         if pid == 0:
             return None
-        self._pid = 0
-        if os.waitstatus_to_exitcode(status) == EXIT_TAKEN:
+        self.has_ended = True
+        code = os.waitstatus_to_exitcode(status)
+        if code == EXIT_TAKEN or code < 0:
+            # Another owner is there or going; or ours was killed, which says nothing of the next.
+            os.close(self._errors)
             return None
         try:
             said = os.read(self._errors, _HELLO_BYTES).decode("utf-8", "replace").strip()
         except OSError:
             said = ""
+        os.close(self._errors)
         return said.splitlines()[-1] if said else "the owner did not start; run: graymatter doctor"

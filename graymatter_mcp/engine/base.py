@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.model.requests import (
         BatchRecallRequest,
+        CallKey,
         RecallRequest,
         RememberRequest,
         WriteOptions,
@@ -30,7 +31,11 @@ if TYPE_CHECKING:
 
 
 class Memory(Protocol):
-    """Long-term memory. Every failure is a `GraymatterError`."""
+    """Long-term memory. Every failure is a `GraymatterError`.
+
+    A write with a `call_key` takes effect once, however often it is asked; asked again it gives the
+    first answer, and with another request under the same key an `InvalidArgumentError`.
+    """
 
     async def recall(self, request: RecallRequest) -> RecallResult:
         """Rank the namespace for the query."""
@@ -53,13 +58,24 @@ class Memory(Protocol):
         ...
 
     async def add_alias(
-        self, namespace: Namespace, term: str, equivalents: Sequence[str], origin: Origin
+        self,
+        namespace: Namespace,
+        term: str,
+        equivalents: Sequence[str],
+        origin: Origin,
+        call_key: CallKey | None = None,
     ) -> Fact:
         """Declare that a term and its equivalents mean the same."""
         ...
 
     async def revise(
-        self, namespace: Namespace, target: str, text: str, options: WriteOptions, origin: Origin
+        self,
+        namespace: Namespace,
+        target: str,
+        text: str,
+        options: WriteOptions,
+        origin: Origin,
+        call_key: CallKey | None = None,
     ) -> Revision:
         """Replace every live fact whose text is exactly `target` by one new fact."""
         ...
@@ -89,15 +105,21 @@ class Memory(Protocol):
         """Replace the record of an existing id; never creates, never revives a retired fact."""
         ...
 
-    async def forget(self, namespace: Namespace, target: str) -> tuple[Fact, ...]:
+    async def forget(
+        self, namespace: Namespace, target: str, call_key: CallKey | None = None
+    ) -> tuple[Fact, ...]:
         """Retire every live fact whose text is exactly `target`; nothing is erased."""
         ...
 
-    async def set_pinned(self, namespace: Namespace, target: str, pinned: bool) -> tuple[Fact, ...]:
+    async def set_pinned(
+        self, namespace: Namespace, target: str, pinned: bool, call_key: CallKey | None = None
+    ) -> tuple[Fact, ...]:
         """Pin or unpin every matching fact; unpin also clears retired copies."""
         ...
 
-    async def link(self, namespace: Namespace, source: str, target: str) -> tuple[str, str]:
+    async def link(
+        self, namespace: Namespace, source: str, target: str, call_key: CallKey | None = None
+    ) -> tuple[str, str]:
         """Add an edge of relation ``agent_link``; returns the two node ids."""
         ...
 
@@ -108,6 +130,7 @@ class Memory(Protocol):
         *,
         messages: Sequence[Message] = (),
         metadata: dict[str, str] | None = None,
+        call_key: CallKey | None = None,
     ) -> Checkpoint:
         """Save a new checkpoint; overwrites none."""
         ...

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from graymatter_mcp.engine.once import receipt_of
 from graymatter_mcp.errors import CheckpointNotFoundError, NoCheckpointsError
 from graymatter_mcp.model.checkpoints import Checkpoint
 from graymatter_mcp.store.base import WriteBatch
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.engine.clock import Clock
     from graymatter_mcp.model.checkpoints import JsonObject, Message
     from graymatter_mcp.model.ids import Namespace
+    from graymatter_mcp.model.requests import CallKey
     from graymatter_mcp.store.base import MemoryStore
 
 
@@ -30,6 +33,7 @@ class Checkpoints:
         state: JsonObject | None,
         messages: Sequence[Message],
         metadata: Mapping[str, str],
+        call_key: CallKey | None = None,
     ) -> Checkpoint:
         """Append a record; an empty state is none."""
         at, checkpoint_id = self._clock.stamp()
@@ -41,7 +45,10 @@ class Checkpoints:
             messages=tuple(messages),
             metadata=dict(metadata),
         )
-        self._store.apply(WriteBatch(at=at, checkpoints=(checkpoint,)))
+        batch = WriteBatch(at=at, checkpoints=(checkpoint,))
+        if call_key is not None:
+            batch = replace(batch, receipt=receipt_of(call_key, batch))
+        self._store.apply(batch)
         return checkpoint
 
     def resume(self, namespace: Namespace) -> Checkpoint:

@@ -16,9 +16,10 @@ from graymatter_mcp.engine.feedback import UsageLearner, match_of, weak_match_fe
 from graymatter_mcp.engine.graph import RuleExtractor, StoreGraph, graph_of, hints
 from graymatter_mcp.engine.lifecycle import Consolidator
 from graymatter_mcp.engine.models import ModelKeeper
+from graymatter_mcp.engine.once import Outcome, Turns, outcome_of
 from graymatter_mcp.engine.recall import Recaller, settle_policy
 from graymatter_mcp.engine.receipts import receipts_of
-from graymatter_mcp.engine.write import Scribe, as_fact_id, checked_namespace
+from graymatter_mcp.engine.write import Scribe, again, as_fact_id, checked_namespace, node_id
 from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
     FactNotFoundError,
@@ -26,6 +27,7 @@ from graymatter_mcp.errors import (
     InvalidArgumentError,
     StoreClosedError,
 )
+from graymatter_mcp.model.checkpoints import Checkpoint
 from graymatter_mcp.model.facts import FactKind, Origin
 from graymatter_mcp.model.ids import SHARED_AGENT_ID
 from graymatter_mcp.model.requests import RecallRequest
@@ -37,7 +39,9 @@ from graymatter_mcp.model.results import (
     MemoryStats,
     RecallExplainResult,
     RecallResult,
+    Revision,
 )
+from graymatter_mcp.ranking.aliases import alias_text
 from graymatter_mcp.ranking.merge import merge_batch, merge_scopes
 from graymatter_mcp.store.base import WriteBatch
 
@@ -48,12 +52,17 @@ if TYPE_CHECKING:
     from graymatter_mcp.engine.clock import Clock
     from graymatter_mcp.engine.graph import EntityExtractor, GraphAccessor
     from graymatter_mcp.engine.recall import Policy, Recalled
-    from graymatter_mcp.model.checkpoints import Checkpoint, JsonObject, Message
+    from graymatter_mcp.model.checkpoints import JsonObject, Message
     from graymatter_mcp.model.config import Config
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
-    from graymatter_mcp.model.requests import BatchRecallRequest, RememberRequest, WriteOptions
-    from graymatter_mcp.model.results import ConsolidationReport, Degraded, Revision
+    from graymatter_mcp.model.requests import (
+        BatchRecallRequest,
+        CallKey,
+        RememberRequest,
+        WriteOptions,
+    )
+    from graymatter_mcp.model.results import ConsolidationReport, Degraded
     from graymatter_mcp.ranking.tokens import Analyzer
     from graymatter_mcp.store.base import MemoryStore
 
@@ -61,6 +70,9 @@ logger = logging.getLogger(__name__)
 
 _WAITING_CALLS: Final = 64
 """Calls at once that mostly wait for the disk; more wait their turn, and share a commit."""
+
+_DRAIN_S: Final = 30.0
+"""How long closing waits for calls that have begun."""
 
 Answer = TypeVar("Answer")
 
@@ -100,6 +112,7 @@ class LocalMemory:
         )
         self._recaller = Recaller(store, self.models, analyzer, config)
         self._scribe = Scribe(store, self.models, clock)
+        self._turns = Turns()
         self._checkpoints = Checkpoints(store, clock)
         self._consolidator = Consolidator(store, clock)
         self._background = Background(
@@ -117,16 +130,27 @@ class LocalMemory:
         # Ranking is work for a core: more threads than cores only take turns.
         self._ranking_limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
         self._is_closed = False
+        self._calls = 0
+        self._is_idle = anyio.Event()
 
     async def _in_thread(self, work: Callable[..., Answer], *args: Any) -> Answer:
-        if self._is_closed:
-            raise StoreClosedError
-        return await to_thread.run_sync(work, *args, limiter=self._limiter)
+        return await self._work(self._limiter, work, *args)
 
     async def _ranking(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        return await self._work(self._ranking_limiter, work, *args)
+
+    async def _work(
+        self, limiter: anyio.CapacityLimiter, work: Callable[..., Answer], *args: Any
+    ) -> Answer:
         if self._is_closed:
             raise StoreClosedError
-        return await to_thread.run_sync(work, *args, limiter=self._ranking_limiter)
+        self._calls += 1
+        try:
+            return await to_thread.run_sync(work, *args, limiter=limiter)
+        finally:
+            self._calls -= 1
+            if self._is_closed and not self._calls:
+                self._is_idle.set()
 
     def set_graph(self, graph: GraphAccessor | None, extractor: EntityExtractor | None) -> None:
         """Replace the graph that hints and links use; None takes it away."""
@@ -281,31 +305,76 @@ class LocalMemory:
 
     async def remember(self, request: RememberRequest) -> Fact:
         """See the protocol."""
-        fact = await self._in_thread(self._scribe.remember, request)
+        fact = await self._once(
+            request.call_key,
+            lambda scribe: scribe.remember(request),
+            lambda outcome: again(outcome, request.namespace, request.text, request.origin),
+        )
         if request.consolidate:
             self._trigger(request.namespace)
         return fact
+
+    async def _once(
+        self,
+        call_key: CallKey | None,
+        work: Callable[[Scribe], Answer],
+        repeat: Callable[[Outcome], Answer],
+    ) -> Answer:
+        """Write once a key.
+
+        Args:
+            call_key: None for a caller that never repeats itself.
+            work: Writes, with the scribe that commits the call's receipt.
+            repeat: Makes the first answer again.
+        """
+
+        def run() -> Answer:
+            if call_key is None:
+                return work(self._scribe)
+            with self._turns.of(call_key.key):
+                outcome = outcome_of(self._store, call_key)
+                return work(self._scribe.under(call_key)) if outcome is None else repeat(outcome)
+
+        return await self._in_thread(run)
 
     def _trigger(self, namespace: Namespace) -> None:
         if self._config.async_consolidate:
             self._background.trigger(namespace)
 
     async def add_alias(
-        self, namespace: Namespace, term: str, equivalents: Sequence[str], origin: Origin
+        self,
+        namespace: Namespace,
+        term: str,
+        equivalents: Sequence[str],
+        origin: Origin,
+        call_key: CallKey | None = None,
     ) -> Fact:
         """See the protocol."""
-        return await self._in_thread(self._scribe.add_alias, namespace, term, equivalents, origin)
+        return await self._once(
+            call_key,
+            lambda scribe: scribe.add_alias(namespace, term, equivalents, origin),
+            lambda outcome: again(outcome, namespace, alias_text(term, equivalents), origin),
+        )
 
     async def revise(
-        self, namespace: Namespace, target: str, text: str, options: WriteOptions, origin: Origin
+        self,
+        namespace: Namespace,
+        target: str,
+        text: str,
+        options: WriteOptions,
+        origin: Origin,
+        call_key: CallKey | None = None,
     ) -> Revision:
         """See the protocol."""
 
-        def work() -> Revision:
+        def work(scribe: Scribe) -> Revision:
             sources = self._live(namespace, target)
-            return self._scribe.revise(namespace, sources, text, options, origin)
+            return scribe.revise(namespace, sources, text, options, origin)
 
-        revision = await self._in_thread(work)
+        def repeat(outcome: Outcome) -> Revision:
+            return Revision(replacement=again(outcome, namespace, text, origin), retired=())
+
+        revision = await self._once(call_key, work, repeat)
         self._trigger(namespace)
         return revision
 
@@ -381,35 +450,44 @@ class LocalMemory:
 
         await self._in_thread(work)
 
-    async def forget(self, namespace: Namespace, target: str) -> tuple[Fact, ...]:
+    async def forget(
+        self, namespace: Namespace, target: str, call_key: CallKey | None = None
+    ) -> tuple[Fact, ...]:
         """See the protocol."""
 
-        def work() -> tuple[Fact, ...]:
+        def work(scribe: Scribe) -> tuple[Fact, ...]:
             sources = self._live(namespace, target)
-            self._scribe.forget(namespace, sources)
+            scribe.forget(namespace, sources)
             return tuple(sources)
 
-        return await self._in_thread(work)
+        return await self._once(call_key, work, _no_facts)
 
-    async def set_pinned(self, namespace: Namespace, target: str, pinned: bool) -> tuple[Fact, ...]:
+    async def set_pinned(
+        self, namespace: Namespace, target: str, pinned: bool, call_key: CallKey | None = None
+    ) -> tuple[Fact, ...]:
         """See the protocol."""
 
-        def work() -> tuple[Fact, ...]:
+        def work(scribe: Scribe) -> tuple[Fact, ...]:
             found = self._store.find_text(checked_namespace(namespace), target)
             facts = [fact for fact in found if not fact.is_superseded or not pinned]
             if not facts:
                 raise FactNotFoundError(f'target fact not found: "{target}"')
-            self._scribe.set_pinned(namespace, facts, pinned)
+            scribe.set_pinned(namespace, facts, pinned)
             return tuple(facts)
 
-        return await self._in_thread(work)
+        return await self._once(call_key, work, _no_facts)
 
-    async def link(self, namespace: Namespace, source: str, target: str) -> tuple[str, str]:
+    async def link(
+        self, namespace: Namespace, source: str, target: str, call_key: CallKey | None = None
+    ) -> tuple[str, str]:
         """See the protocol."""
         if self._graph is None:
             raise CapabilityUnsupportedError("knowledge graph not available")
-        return await self._in_thread(
-            self._scribe.link, checked_namespace(namespace), source, target
+        checked_namespace(namespace)
+        return await self._once(
+            call_key,
+            lambda scribe: scribe.link(namespace, source, target),
+            lambda _: (node_id(source), node_id(target)),
         )
 
     async def save_checkpoint(
@@ -419,11 +497,18 @@ class LocalMemory:
         *,
         messages: Sequence[Message] = (),
         metadata: dict[str, str] | None = None,
+        call_key: CallKey | None = None,
     ) -> Checkpoint:
         """See the protocol."""
-        return await self._in_thread(
-            self._checkpoints.save, checked_namespace(namespace), state, messages, metadata or {}
-        )
+        checked_namespace(namespace)
+
+        def work(_: Scribe) -> Checkpoint:
+            return self._checkpoints.save(namespace, state, messages, metadata or {}, call_key)
+
+        def repeat(outcome: Outcome) -> Checkpoint:
+            return Checkpoint(id=outcome.id, agent_id=namespace, created_at=outcome.at)
+
+        return await self._once(call_key, work, repeat)
 
     async def resume_checkpoint(self, namespace: Namespace) -> Checkpoint:
         """See the protocol."""
@@ -542,10 +627,20 @@ class LocalMemory:
         if self._is_closed:
             return
         self._is_closed = True
+        self.models.interrupt()
         with anyio.CancelScope(shield=True):
+            if self._calls:
+                # The database refuses to close under a call that reads.
+                with anyio.move_on_after(_DRAIN_S):
+                    await self._is_idle.wait()
             await to_thread.run_sync(self._close)
 
     def _close(self) -> None:
         self._background.close()
         self.models.close()
         self._store.close()
+
+
+def _no_facts(_: Outcome) -> tuple[Fact, ...]:
+    """Answer a call that was carried out before: its facts changed, and none was written."""
+    return ()

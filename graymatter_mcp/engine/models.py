@@ -116,12 +116,17 @@ class ModelKeeper:
 
     def wait_until_settled(self, timeout_s: float) -> bool:
         """Wait until the model is loaded, or known to be missing, and nothing is pending."""
-        return self._settled.wait(timeout_s)
+        return self._settled.wait(timeout_s) and not self._is_closing
+
+    def interrupt(self) -> None:
+        """Let nobody wait any longer; the thread ends after the batch in hand."""
+        self._is_closing = True
+        self._settled.set()
+        self._wake.set()
 
     def close(self) -> None:
         """Stop after the batch in hand."""
-        self._is_closing = True
-        self._wake.set()
+        self.interrupt()
         if self._thread is not None:
             self._thread.join()
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ulid import ULID
 
+from graymatter_mcp.engine.once import receipt_of
 from graymatter_mcp.engine.recall import parse_label
 from graymatter_mcp.errors import InvalidArgumentError
 from graymatter_mcp.model.facts import (
@@ -38,9 +39,10 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.engine.clock import Clock
     from graymatter_mcp.engine.models import ModelKeeper
+    from graymatter_mcp.engine.once import Outcome
     from graymatter_mcp.model.facts import Origin
     from graymatter_mcp.model.ids import Namespace
-    from graymatter_mcp.model.requests import RememberRequest, WriteOptions
+    from graymatter_mcp.model.requests import CallKey, RememberRequest, WriteOptions
     from graymatter_mcp.store.base import MemoryStore
 
 AGENT_LINK = "agent_link"
@@ -78,6 +80,18 @@ class Scribe:
         self._store = store
         self._models = models
         self._clock = clock
+        self._call_key: CallKey | None = None
+
+    def under(self, call_key: CallKey) -> Scribe:
+        """Return a scribe that commits the receipt of this call with what it writes."""
+        scribe = Scribe(self._store, self._models, self._clock)
+        scribe._call_key = call_key
+        return scribe
+
+    def _commit(self, batch: WriteBatch) -> None:
+        if self._call_key is not None:
+            batch = replace(batch, receipt=receipt_of(self._call_key, batch))
+        self._store.apply(batch)
 
     def remember(self, request: RememberRequest) -> Fact:
         """Store one fact and ask for its vector."""
@@ -88,9 +102,7 @@ class Scribe:
             if request.is_curation
             else ()
         )
-        self._store.apply(
-            WriteBatch(facts=(NewFact(fact=fact, terms=tokenize(text)),), audit=audit)
-        )
+        self._commit(WriteBatch(facts=(NewFact(fact=fact, terms=tokenize(text)),), audit=audit))
         self._ask_for_vector(fact)
         return fact
 
@@ -121,7 +133,7 @@ class Scribe:
             alias_source=source,
             alias=Alias(term=term, equivalents=tuple(one for one in equivalents if one.strip())),
         )
-        self._store.apply(WriteBatch(facts=(NewFact(fact=fact, terms=tokenize(text)),)))
+        self._commit(WriteBatch(facts=(NewFact(fact=fact, terms=tokenize(text)),)))
         return fact
 
     def revise(
@@ -151,7 +163,7 @@ class Scribe:
             fact = replace(fact, kind=FactKind.ALIAS, alias=parse_alias(text))
         pending = PendingVector(namespace=namespace, fact_id=fact.id, text=text)
         vectors = None if fact.kind == FactKind.ALIAS else self._models.embed_now(pending)
-        self._store.apply(
+        self._commit(
             WriteBatch(
                 at=fact.created_at,
                 facts=(NewFact(fact=fact, terms=tokenize(text)),),
@@ -168,7 +180,7 @@ class Scribe:
     def forget(self, namespace: Namespace, sources: Sequence[Fact]) -> None:
         """Retire live facts without a replacement; weight, pin and label stay."""
         at, _ = self._clock.stamp()
-        self._store.apply(
+        self._commit(
             WriteBatch(
                 at=at,
                 patches=tuple(_retirement(source, SUPERSEDED_BY_AGENT) for source in sources),
@@ -180,7 +192,7 @@ class Scribe:
         """Set or clear the pin; a fact that is as asked keeps its `pinned_at`."""
         at, _ = self._clock.stamp()
         pinned_at = at if pinned else None
-        self._store.apply(
+        self._commit(
             WriteBatch(
                 at=at,
                 patches=tuple(
@@ -220,7 +232,7 @@ class Scribe:
             accessed_at=fact.accessed_at,
             weight=fact.weight,
         )
-        self._store.apply(WriteBatch(at=at, patches=(patch,), vitals=(vitals,)))
+        self._commit(WriteBatch(at=at, patches=(patch,), vitals=(vitals,)))
         if is_reworded and not fact.is_superseded:
             self._ask_for_vector(replace(stored, text=fact.text))
 
@@ -231,7 +243,7 @@ class Scribe:
         edge = Edge(
             namespace=namespace, source=start.id, target=end.id, relation=AGENT_LINK, created_at=at
         )
-        self._store.apply(
+        self._commit(
             WriteBatch(
                 at=at,
                 nodes=(start, end),
@@ -242,12 +254,11 @@ class Scribe:
         return start.id, end.id
 
     def _node(self, namespace: Namespace, name: str) -> Node:
-        node_id = name.strip().lower()
-        fact_id = as_fact_id(node_id.upper())
+        fact_id = as_fact_id(name.strip().upper())
         facts = [] if fact_id is None else self._store.get(namespace, [fact_id])
         if facts and not facts[0].is_superseded:
-            return Node(namespace=namespace, id=node_id, label=facts[0].text, type="fact")
-        return Node(namespace=namespace, id=node_id, label=name.strip(), type="unknown")
+            return Node(namespace=namespace, id=node_id(name), label=facts[0].text, type="fact")
+        return Node(namespace=namespace, id=node_id(name), label=name.strip(), type="unknown")
 
     def _born(self, namespace: Namespace, text: str, confidence: str, origin: Origin) -> Fact:
         at, fact_id = self._clock.stamp()
@@ -266,6 +277,24 @@ class Scribe:
             self._models.enqueue(
                 PendingVector(namespace=fact.agent_id, fact_id=fact.id, text=fact.text)
             )
+
+
+def again(outcome: Outcome, namespace: Namespace, text: str, origin: Origin) -> Fact:
+    """Return the fact that a call wrote when it was carried out the first time."""
+    return Fact(
+        id=outcome.id,
+        agent_id=namespace,
+        text=text,
+        created_at=outcome.at,
+        accessed_at=outcome.at,
+        confidence=outcome.confidence,
+        origin=origin,
+    )
+
+
+def node_id(name: str) -> str:
+    """Return the id of the node that a name means."""
+    return name.strip().lower()
 
 
 def as_fact_id(text: str) -> FactId | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import threading
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -41,17 +42,25 @@ class _Loop:
     def __init__(self) -> None:
         self._context = start_blocking_portal()
         self._portal: BlockingPortal | None = self._context.__enter__()
+        self._lock = threading.Lock()
 
     def run(self, call: Callable[..., Awaitable[Answer]], *args: Any, **kwargs: Any) -> Answer:
         """Run one call on the loop and wait for its answer."""
-        if self._portal is None:
+        portal = self._portal
+        if portal is None:
             raise StoreClosedError
-        return self._portal.call(partial(call, *args, **kwargs))
+        try:
+            return portal.call(partial(call, *args, **kwargs))
+        except RuntimeError as exc:
+            if self._portal is None:  # stopped since the look above
+                raise StoreClosedError from exc
+            raise
 
     def stop(self) -> None:
         """End the loop; twice is fine."""
-        if self._portal is not None:
-            self._portal = None
+        with self._lock:
+            portal, self._portal = self._portal, None
+        if portal is not None:
             self._context.__exit__(None, None, None)
 
 

@@ -116,6 +116,18 @@ class AuditEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Receipt:
+    """That a call was carried out, kept with its effect for at least 24 hours."""
+
+    key: str
+    digest: str
+    """Of the request: the key with another one is refused."""
+    outcome: str
+    """What the engine needs to answer again, in its own spelling."""
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WriteBatch:
     """What one call changes: all of it or nothing."""
 
@@ -137,6 +149,8 @@ class WriteBatch:
     """Facts to erase with their versions, vectors and vitals; unknown ids are ignored."""
     counters: tuple[tuple[str, int], ...] = ()
     """Amounts to add to named lifetime counters."""
+    receipt: Receipt | None = None
+    """Commits with the rest; a key that has one already fails the batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -288,6 +302,10 @@ class MemoryStore(Protocol):
             ReadOnlyError: The store takes no writes.
             StoreUnavailableError: The database failed; nothing of the batch is stored.
         """
+        ...
+
+    def receipt(self, key: str) -> Receipt | None:
+        """Return the receipt of a call's key, if it was carried out within the last 24 hours."""
         ...
 
     def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.checkpoints import Checkpoint
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
-    from graymatter_mcp.store.base import AuditEntry, Node, Snapshot, WriteBatch
+    from graymatter_mcp.store.base import AuditEntry, Node, Receipt, Snapshot, WriteBatch
 
 
 def identity(token: str) -> str:
@@ -68,6 +68,11 @@ class InMemoryStore:
             draft = state.copy()
             draft.apply(batch)
             self._state = draft
+
+    def receipt(self, key: str) -> Receipt | None:
+        """See the protocol."""
+        with self._lock:
+            return self._state.receipts.get(key)
 
     def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:
         """See the protocol."""

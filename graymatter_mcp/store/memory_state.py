@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         NewFact,
         NewVectors,
         Node,
+        Receipt,
         Vitals,
         WriteBatch,
     )
@@ -63,6 +64,7 @@ class State:
     audit: list[AuditEntry] = field(default_factory=list["AuditEntry"])
     namespaces: set[Namespace] = field(default_factory=set[Namespace])
     counters: Counter[str] = field(default_factory=Counter[str])
+    receipts: dict[str, Receipt] = field(default_factory=dict[str, "Receipt"])
 
     def copy(self) -> State:
         """Copy the containers; what they hold is immutable."""
@@ -74,6 +76,7 @@ class State:
             audit=self.audit.copy(),
             namespaces=self.namespaces.copy(),
             counters=self.counters.copy(),
+            receipts=self.receipts.copy(),
         )
 
     def of(self, namespace: Namespace) -> list[Record]:
@@ -106,6 +109,7 @@ class State:
         Raises:
             FactChangedError: The state is then half changed and must be thrown away.
         """
+        self._keep(batch.receipt)
         for namespace, fact_id in batch.delete:
             if self.find(namespace, fact_id) is not None:
                 del self.records[fact_id]
@@ -130,6 +134,12 @@ class State:
         self.namespaces.update(new.fact.agent_id for new in batch.facts)
         self.namespaces.update(checkpoint.agent_id for checkpoint in batch.checkpoints)
         self.namespaces.update(part.namespace for part in (*batch.nodes, *batch.edges))
+
+    def _keep(self, receipt: Receipt | None) -> None:
+        if receipt is not None:
+            if receipt.key in self.receipts:
+                raise FactChangedError
+            self.receipts[receipt.key] = receipt
 
     def _add(self, new: NewFact) -> None:
         if new.fact.id in self.records:

@@ -38,6 +38,7 @@ _TYPES: Final[dict[str, tuple[str, ...]]] = {
     "counters": ("VARCHAR", "BIGINT"),
     "models": ("INTEGER", "VARCHAR"),
     "namespaces": ("VARCHAR",),
+    "receipts": ("VARCHAR", "VARCHAR", "VARCHAR", "BIGINT"),
 }  # fmt: skip
 
 # Only rows without a twin are taken, so that a node or an edge that exists stays as it is.
@@ -90,6 +91,8 @@ class WriterMemory:
     """The last one given to a change or to vitals."""
     namespaces: set[str]
     """Every namespace that was ever written to."""
+    receipts: set[str]
+    """Keys of the calls that have a receipt."""
     reworded: dict[UUID, str | None]
     """Present text of facts whose text changed since the file was opened; None for erased ones."""
 
@@ -103,6 +106,7 @@ class GroupTransaction:
         self._model_ids = dict(memory.model_ids)
         self._reworded: dict[UUID, str | None] = {}
         self._namespaces: set[str] = set()
+        self._receipts: set[str] = set()
         self._rows: dict[str, list[tuple[Any, ...]]] = {}
         self._is_open = False
 
@@ -128,6 +132,7 @@ class GroupTransaction:
                 self._memory.model_ids = self._model_ids
                 self._memory.reworded |= self._reworded
                 self._memory.namespaces |= self._namespaces
+                self._memory.receipts |= self._receipts
         finally:
             if self._is_open:
                 self._connection.execute("ROLLBACK")
@@ -160,6 +165,11 @@ class GroupTransaction:
         Raises:
             FactChangedError: A precondition fails; nothing of the batch was taken.
         """
+        receipt = batch.receipt
+        if receipt is not None and (
+            receipt.key in self._memory.receipts or receipt.key in self._receipts
+        ):
+            raise FactChangedError
         before, changed = self._changed_states(batch)
         reworded = [after for after in changed if before[after.fact_id].text != after.text]
         is_pruned = any(before[after.fact_id].pruned_at != after.pruned_at for after in changed)
@@ -290,6 +300,11 @@ class GroupTransaction:
                 to_microseconds(checkpoint.created_at),
                 checkpoint_to_json(checkpoint),
             )
+        if batch.receipt is not None:
+            receipt = batch.receipt
+            at = to_microseconds(receipt.at)
+            self._receipts.add(receipt.key)
+            self._append("receipts", receipt.key, receipt.digest, receipt.outcome, at)
         for name, amount in batch.counters:
             self._append("counters", name, amount)
         for entry in batch.audit:

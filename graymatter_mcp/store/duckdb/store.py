@@ -16,6 +16,7 @@ from graymatter_mcp.store.base import (
     NamespaceStats,
     Node,
     PendingVector,
+    Receipt,
     StoreStats,
     WriteBatch,
 )
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 _FLUSH_INTERVAL_S: Final = 2.0
 _AUDIT_KEPT: Final = 10_000
 _COMPACT_VITALS_ABOVE: Final = 50_000
+_RECEIPTS_KEPT_US: Final = 24 * 3600 * 1_000_000
 
 Answer = TypeVar("Answer")
 
@@ -76,6 +78,7 @@ class DuckDBStore:
                 "UNION ALL SELECT max(seq) FROM fact_changes)"
             )[0][0],
             namespaces={name for (name,) in self._query("SELECT namespace FROM namespaces")},
+            receipts={key for (key,) in self._query("SELECT call_key FROM receipts")},
             reworded={},
         )
         self._mirrors.seq = self._memory.seq
@@ -128,6 +131,17 @@ class DuckDBStore:
         if self._writer is None:
             raise ReadOnlyError
         self._writer.submit(batch).result()
+
+    def receipt(self, key: str) -> Receipt | None:
+        """See the protocol."""
+        if key not in self._memory.receipts:
+            return None
+        rows = self._query(
+            "SELECT digest, outcome, recorded_at FROM receipts WHERE call_key = ?", [key]
+        )
+        for digest, outcome, at in rows:
+            return Receipt(key=key, digest=digest, outcome=outcome, at=from_microseconds(at))
+        return None
 
     def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:
         """See the protocol."""
@@ -307,6 +321,11 @@ def _tidy(connection: duckdb.DuckDBPyConnection) -> None:
             "DELETE FROM fact_vitals WHERE seq NOT IN "
             "(SELECT max(seq) FROM fact_vitals GROUP BY fact_id)"
         )
+    # A day counted from the last receipt: no clock decides what a repeated call may still find.
+    connection.execute(
+        "DELETE FROM receipts WHERE recorded_at < "
+        f"(SELECT max(recorded_at) FROM receipts) - {_RECEIPTS_KEPT_US}"
+    )
     connection.execute(
         "DELETE FROM audit WHERE rowid NOT IN "
         f"(SELECT rowid FROM audit ORDER BY happened_at DESC, rowid DESC LIMIT {_AUDIT_KEPT})"

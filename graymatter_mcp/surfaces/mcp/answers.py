@@ -19,6 +19,8 @@ class Caller:
     """Name and version of the client program, such as ``claude-code 2.1``."""
     session: str = ""
     """Identity of the connection."""
+    key: str = ""
+    """Idempotency key of the call; empty where the client sent none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

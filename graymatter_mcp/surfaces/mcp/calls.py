@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, cast
 
 from graymatter_mcp.model.facts import Origin
 from graymatter_mcp.model.ids import FactId, Namespace
+from graymatter_mcp.model.requests import CallKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -44,6 +47,14 @@ class Call:
     def origin(self) -> Origin:
         """The claims that are kept with what the call writes."""
         return Origin(source=self.tool, client=self.caller.client, session=self.caller.session)
+
+    @property
+    def key(self) -> CallKey | None:
+        """The key under which the call takes effect once, if it has one."""
+        if not self.caller.key:
+            return None
+        asked = json.dumps([self.tool, self.arguments], sort_keys=True)
+        return CallKey(key=self.caller.key, digest=sha256(asked.encode()).hexdigest())
 
     @property
     def subject(self) -> str:

@@ -105,6 +105,8 @@ async def _add(memory: Memory, call: Call) -> Fact:
         text=call.text("text"),
         options=_write_options(call),
         origin=call.origin,
+        call_key=call.key,
+        is_curation=call.tool == "memory_reflect",
     )
     return await memory.remember(request)
 
@@ -116,7 +118,9 @@ def _added(call: Call, fact: Fact) -> Outcome:
 
 async def _alias(memory: Memory, call: Call) -> Fact:
     equivalents = cast("list[str]", call.arguments["equivalents"])
-    return await memory.add_alias(call.namespace, call.text("term"), equivalents, call.origin)
+    return await memory.add_alias(
+        call.namespace, call.text("term"), equivalents, call.origin, call.key
+    )
 
 
 def _aliased(call: Call, _fact: Fact) -> Outcome:
@@ -128,7 +132,9 @@ async def _save(memory: Memory, call: Call) -> Checkpoint:
     state: JsonObject | None = None
     if "state" in call.arguments:
         state = decode_state(call.text("state"))
-    return await memory.save_checkpoint(call.namespace, state, metadata={"source": "mcp"})
+    return await memory.save_checkpoint(
+        call.namespace, state, metadata={"source": "mcp"}, call_key=call.key
+    )
 
 
 def _saved(call: Call, checkpoint: Checkpoint) -> Outcome:
@@ -167,20 +173,26 @@ def _reflected(call: Call, result: object) -> Outcome:
 
 async def _update(memory: Memory, call: Call) -> Revision:
     return await memory.revise(
-        call.namespace, call.text("target"), call.text("text"), _write_options(call), call.origin
+        call.namespace,
+        call.text("target"),
+        call.text("text"),
+        _write_options(call),
+        call.origin,
+        call.key,
     )
 
 
 async def _forget(memory: Memory, call: Call) -> object:
-    return await memory.forget(call.namespace, call.subject)
+    return await memory.forget(call.namespace, call.subject, call.key)
 
 
 async def _link(memory: Memory, call: Call) -> object:
-    return await memory.link(call.namespace, call.text("text"), call.text("target"))
+    return await memory.link(call.namespace, call.text("text"), call.text("target"), call.key)
 
 
 async def _pin(memory: Memory, call: Call) -> object:
-    return await memory.set_pinned(call.namespace, call.subject, call.text("action") == "pin")
+    is_pinned = call.text("action") == "pin"
+    return await memory.set_pinned(call.namespace, call.subject, is_pinned, call.key)
 
 
 def _write_options(call: Call) -> WriteOptions:

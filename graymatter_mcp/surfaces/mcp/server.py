@@ -35,6 +35,8 @@ LIST_TTL_MS: Final = 300_000
 """How long a client may keep the list of tools; short, since an upgrade changes it."""
 
 MAX_CLIENT_CHARS: Final = 200
+MAX_KEY_CHARS: Final = 128
+KEY: Final = "graymatter/idempotency_key"
 
 connection_session: ContextVar[str] = ContextVar("connection_session", default="")
 """Identity of the connection being served; a transport sets it before it runs the SDK's loop."""
@@ -165,11 +167,16 @@ def _valid(text: str) -> str:
 
 
 def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
+    client = ""
     params = ctx.session.client_params
-    if params is None:
-        return Caller(session=connection_session.get())
-    client = f"{params.client_info.name} {params.client_info.version}".strip()
-    return Caller(client=client[:MAX_CLIENT_CHARS], session=connection_session.get())
+    if params is not None:
+        client = f"{params.client_info.name} {params.client_info.version}".strip()
+    key: object = (ctx.meta or {}).get(KEY)
+    return Caller(
+        client=client[:MAX_CLIENT_CHARS],
+        session=connection_session.get(),
+        key=key[:MAX_KEY_CHARS] if isinstance(key, str) else "",
+    )
 
 
 def _log_failure(method: str, failure: Exception) -> None:

@@ -84,4 +84,11 @@ CREATE TABLE audit (
     source VARCHAR NOT NULL
 );
 
+CREATE TABLE receipts (
+    call_key VARCHAR NOT NULL,
+    digest VARCHAR NOT NULL,
+    outcome VARCHAR NOT NULL,
+    recorded_at BIGINT NOT NULL
+);
+
 CREATE TABLE counters (name VARCHAR NOT NULL, amount BIGINT NOT NULL);
