@@ -81,7 +81,8 @@ class Notification(Value):
 class Refusal(Value):
     """A line that is answered with an error; id None where it could not be read."""
 
-    __slots__ = ("code", "id", "message")
+    # In the order of the arguments, which sorting would swap.
+    __slots__ = ("id", "code", "message")  # noqa: RUF023
     id: JsonId | None
     code: int
     message: str

@@ -45,7 +45,7 @@ class Checkpoints:
             messages=tuple(messages),
             metadata=dict(metadata),
         )
-        batch = WriteBatch(at=at, checkpoints=(checkpoint,))
+        batch = WriteBatch(at=at, checkpoints=(checkpoint,), is_fresh=True)
         if call_key is not None:
             batch = replace(batch, receipt=receipt_of(call_key, batch))
         self._store.apply(batch)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections import deque
+import time
+from collections import OrderedDict, deque
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +15,7 @@ from graymatter_mcp.model.results import Degraded
 from graymatter_mcp.store.base import NewVectors, PendingVector, WriteBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     import numpy as np
     from numpy.typing import NDArray
@@ -26,8 +27,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _QUERIES_KEPT: Final = 512
+_QUIET_S: Final = 0.03
+_MAX_LAG_S: Final = 2.0
+"""Longest that new texts wait for their vectors while calls keep coming."""
 _BATCH: Final = 32
 """Texts embedded between two commits."""
+_DONE_KEPT: Final = 4096
 
 
 class ModelKeeper:
@@ -58,10 +63,13 @@ class ModelKeeper:
         self._load = load
         self._interval_s = reconcile_interval_s
         self._embedder: Embedder | None = None
+        self._last_call = 0.0
         # Agents ask the same of their own namespace and of the shared one.
         self._query_vector = lru_cache(_QUERIES_KEPT)(self._embed_query)
         self._queue: deque[PendingVector] = deque()
         self._failed: set[tuple[Namespace, FactId]] = set()
+        # A fact can be asked for twice: by its writer, and by a reconciliation that saw its commit.
+        self._embedded: OrderedDict[tuple[Namespace, FactId], int] = OrderedDict()
         self._lock = threading.Lock()
         self._wake = threading.Event()
         self._is_closing = False
@@ -152,19 +160,39 @@ class ModelKeeper:
         if self._store.read_only:
             self._settled.set()
             return
+        is_sure = False
         while not self._is_closing:
             self._wake.clear()
-            if not self._drain(embedder) and not self._reconcile():
-                self._rest()
+            self._let_others_first()
+            if self._drain(embedder):
+                continue
+            # The store is asked at the start and at intervals: each add brings its text by itself.
+            if not is_sure and self._reconcile():
+                continue
+            is_sure = self._rest()
 
-    def _rest(self) -> None:
-        """Wait for work; what failed is tried again after the interval, not before."""
+    def _rest(self) -> bool:
+        """Wait for work; True when some came, False when the interval went by."""
         self._state = None
         with self._lock:
             if not self._queue:
                 self._settled.set()
-        if not self._wake.wait(self._interval_s):
-            self._failed.clear()
+        if self._wake.wait(self._interval_s):
+            return True
+        self._failed.clear()
+        return False
+
+    def _let_others_first(self) -> None:
+        """Wait while calls follow each other: a core that embeds answers nobody meanwhile."""
+        deadline = time.monotonic() + _MAX_LAG_S
+        while (quiet_s := time.monotonic() - self._last_call) < _QUIET_S:
+            if self._is_closing or time.monotonic() > deadline:
+                return
+            time.sleep(_QUIET_S - quiet_s)
+
+    def note_call(self) -> None:
+        """Note that somebody waits for an answer now."""
+        self._last_call = time.monotonic()
 
     def _reconcile(self) -> bool:
         """Queue what the store has no vector for; whether there was any."""
@@ -180,7 +208,9 @@ class ModelKeeper:
         """Embed one batch from the queue; whether there was any."""
         batch: list[PendingVector] = []
         while self._queue and len(batch) < _BATCH:
-            batch.append(self._queue.popleft())
+            pending = self._queue.popleft()
+            if self._embedded.get((pending.namespace, pending.fact_id)) != hash(pending.text):
+                batch.append(pending)
         if not batch:
             return False
         self._settled.clear()
@@ -192,7 +222,15 @@ class ModelKeeper:
             logger.warning("vectors were not stored: %s", exc)
             stored.clear()
         self._failed |= {(one.namespace, one.fact_id) for one in batch} - stored
+        self._note(one for one in batch if (one.namespace, one.fact_id) in stored)
         return True
+
+    def _note(self, done: Iterable[PendingVector]) -> None:
+        """Remember what has its vector, for as long as it could still be waiting twice."""
+        for one in done:
+            self._embedded[one.namespace, one.fact_id] = hash(one.text)
+        while len(self._embedded) > _DONE_KEPT:
+            self._embedded.popitem(last=False)
 
 
 def _embed(embedder: Embedder, pending: PendingVector) -> NewVectors | None:

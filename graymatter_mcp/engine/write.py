@@ -102,7 +102,8 @@ class Scribe:
             if request.is_curation
             else ()
         )
-        self._commit(WriteBatch(facts=(NewFact(fact=fact, terms=tokenize(text)),), audit=audit))
+        new = NewFact(fact=fact, terms=tokenize(text))
+        self._commit(WriteBatch(facts=(new,), audit=audit, is_fresh=True))
         self._ask_for_vector(fact)
         return fact
 
@@ -133,7 +134,8 @@ class Scribe:
             alias_source=source,
             alias=Alias(term=term, equivalents=tuple(one for one in equivalents if one.strip())),
         )
-        self._commit(WriteBatch(facts=(NewFact(fact=fact, terms=tokenize(text)),)))
+        new = NewFact(fact=fact, terms=tokenize(text))
+        self._commit(WriteBatch(facts=(new,), is_fresh=True))
         return fact
 
     def revise(

@@ -149,6 +149,8 @@ class WriteBatch:
     """Facts to erase with their versions, vectors and vitals; unknown ids are ignored."""
     counters: tuple[tuple[str, int], ...] = ()
     """Amounts to add to named lifetime counters."""
+    is_fresh: bool = False
+    """Whether all ids were made for this batch, so that none of them can exist already."""
     receipt: Receipt | None = None
     """Commits with the rest; a key that has one already fails the batch."""
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.store.duckdb.codec import checkpoint_to_json, to_uuid
+from graymatter_mcp.store.duckdb.journal import NUMBER, Rows
 from graymatter_mcp.store.duckdb.read import birth_texts, states
 from graymatter_mcp.store.duckdb.states import StoredState, born, fits, patched
 
@@ -38,6 +39,7 @@ _TYPES: Final[dict[str, tuple[str, ...]]] = {
     "counters": ("VARCHAR", "BIGINT"),
     "models": ("INTEGER", "VARCHAR"),
     "namespaces": ("VARCHAR",),
+    NUMBER: ("BIGINT",),
     "receipts": ("VARCHAR", "VARCHAR", "VARCHAR", "BIGINT"),
 }  # fmt: skip
 
@@ -91,23 +93,41 @@ class WriterMemory:
     """The last one given to a change or to vitals."""
     namespaces: set[str]
     """Every namespace that was ever written to."""
+    group: int
+    """Number of the last group in the journal."""
     receipts: set[str]
     """Keys of the calls that have a receipt."""
     reworded: dict[UUID, str | None]
     """Present text of facts whose text changed since the file was opened; None for erased ones."""
 
 
+def is_plain(batch: WriteBatch) -> bool:
+    """Whether a batch only adds rows: nothing in the tables decides whether it may."""
+    return batch.is_fresh and not (
+        batch.patches or batch.delete or batch.vectors or batch.nodes or batch.edges
+    )
+
+
 class GroupTransaction:
     """Gathers rows and writes them on leaving: all batches that were accepted, or none."""
 
-    def __init__(self, connection: DuckDBPyConnection, memory: WriterMemory) -> None:
+    def __init__(
+        self, connection: DuckDBPyConnection, memory: WriterMemory, backlog: Rows | None = None
+    ) -> None:
+        """Prepare, without touching the database.
+
+        Args:
+            connection: The writing one.
+            memory: Brought up to date by the commit.
+            backlog: Rows that were promised already; they go first.
+        """
         self._connection = connection
         self._memory = memory
         self._model_ids = dict(memory.model_ids)
         self._reworded: dict[UUID, str | None] = {}
         self._namespaces: set[str] = set()
         self._receipts: set[str] = set()
-        self._rows: dict[str, list[tuple[Any, ...]]] = {}
+        self._rows: Rows = {} if backlog is None else backlog
         self._is_open = False
 
     def __enter__(self) -> GroupTransaction:
@@ -129,13 +149,26 @@ class GroupTransaction:
                 if self._is_open:
                     self._connection.execute("COMMIT")
                     self._is_open = False
-                self._memory.model_ids = self._model_ids
-                self._memory.reworded |= self._reworded
-                self._memory.namespaces |= self._namespaces
-                self._memory.receipts |= self._receipts
+                self._remember()
         finally:
             if self._is_open:
                 self._connection.execute("ROLLBACK")
+
+    def peek(self) -> Rows:
+        """Return the rows gathered so far."""
+        return self._rows
+
+    def take(self) -> Rows:
+        """Take the gathered rows out: they are durable elsewhere. Only of plain batches."""
+        rows, self._rows = self._rows, {}
+        self._remember()
+        return rows
+
+    def _remember(self) -> None:
+        self._memory.model_ids = self._model_ids
+        self._memory.reworded |= self._reworded
+        self._memory.namespaces |= self._namespaces
+        self._memory.receipts |= self._receipts
 
     def _begin(self) -> None:
         if not self._is_open:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -22,8 +23,9 @@ from graymatter_mcp.store.base import (
 )
 from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.codec import checkpoint_from_row, to_fact_id, to_uuid
+from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
-from graymatter_mcp.store.duckdb.rows import WriterMemory
+from graymatter_mcp.store.duckdb.rows import GroupTransaction, WriterMemory
 from graymatter_mcp.store.duckdb.schema import migrate
 from graymatter_mcp.store.duckdb.writer import Writer
 
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.checkpoints import Checkpoint
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.store.base import Snapshot
+
+logger = logging.getLogger(__name__)
 
 _FLUSH_INTERVAL_S: Final = 2.0
 _AUDIT_KEPT: Final = 10_000
@@ -70,6 +74,8 @@ class DuckDBStore:
             _tidy(self._connection)
         self._local = threading.local()
         self._is_closed = threading.Event()
+        self._journal: Journal | None = None
+        self._writer: Writer | None = None
         self._mirrors = Mirrors(stem, self._load)
         self._memory = WriterMemory(
             model_ids=dict(self._query("SELECT model_key, model_id FROM models")),
@@ -78,17 +84,35 @@ class DuckDBStore:
                 "UNION ALL SELECT max(seq) FROM fact_changes)"
             )[0][0],
             namespaces={name for (name,) in self._query("SELECT namespace FROM namespaces")},
+            group=self._query("SELECT coalesce(max(number), 0) FROM journal")[0][0],
             receipts={key for (key,) in self._query("SELECT call_key FROM receipts")},
             reworded={},
         )
         self._mirrors.seq = self._memory.seq
-        self._writer = None
         if not read_only:
-            self._writer = Writer(self._connection.cursor(), self._memory, self._mirrors.committed)
+            self._journal = Journal(path.with_suffix(".journal"))
+            self._recover(self._journal)
+            self._writer = Writer(
+                self._connection.cursor(), self._journal, self._memory, self._mirrors.committed
+            )
         self._flusher = threading.Thread(
             target=self._flush_often, name="graymatter-flusher", daemon=True
         )
         self._flusher.start()
+
+    def _recover(self, journal: Journal) -> None:
+        """Give the tables what was promised before the last process died."""
+        groups = [rows for rows in journal.read() if rows[NUMBER][0][0] > self._memory.group]
+        if groups:
+            rows = merged(groups)
+            self._memory.group = rows[NUMBER][-1][0]
+            self._memory.namespaces |= {name for (name,) in rows.get("namespaces", [])}
+            self._memory.receipts |= {row[0] for row in rows.get("receipts", [])}
+            with GroupTransaction(self._connection, self._memory, rows):
+                pass
+        if journal.size:
+            self._connection.execute("CHECKPOINT")
+            journal.clear()
 
     def _query(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
         return self._read(lambda connection: connection.execute(query, parameters).fetchall())
@@ -97,6 +121,8 @@ class DuckDBStore:
         """Run a read on this thread's own cursor."""
         if self._is_closed.is_set():
             raise StoreClosedError
+        if self._writer is not None:
+            self._writer.catch_up()
         cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
         try:
             if cursor is None:
@@ -205,7 +231,7 @@ class DuckDBStore:
     def namespaces(self) -> list[Namespace]:
         """See the protocol."""
         return sorted(
-            Namespace(name) for (name,) in self._query("SELECT namespace FROM namespaces")
+            Namespace(name) for (name,) in self._query("SELECT DISTINCT namespace FROM namespaces")
         )
 
     def pending_vectors(self, limit: int) -> list[PendingVector]:
@@ -301,7 +327,19 @@ class DuckDBStore:
         self._is_closed.set()
         if self._writer is not None:
             self._writer.close()
+        if self._journal is not None:
+            self._retire(self._journal)
         self._connection.close()
+
+    def _retire(self, journal: Journal) -> None:
+        """Empty the journal if the tables have it all in the database's own file."""
+        try:
+            if journal.size:
+                self._connection.execute("CHECKPOINT")
+                journal.clear()
+        except duckdb.Error:
+            logger.warning("the journal stays: the database took no checkpoint")
+        journal.close()
 
 
 def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
@@ -326,6 +364,7 @@ def _tidy(connection: duckdb.DuckDBPyConnection) -> None:
         "DELETE FROM receipts WHERE recorded_at < "
         f"(SELECT max(recorded_at) FROM receipts) - {_RECEIPTS_KEPT_US}"
     )
+    connection.execute("DELETE FROM journal WHERE number < (SELECT max(number) FROM journal)")
     connection.execute(
         "DELETE FROM audit WHERE rowid NOT IN "
         f"(SELECT rowid FROM audit ORDER BY happened_at DESC, rowid DESC LIMIT {_AUDIT_KEPT})"

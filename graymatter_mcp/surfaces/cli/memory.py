@@ -136,7 +136,11 @@ class _Search:
 
     def _request(self, query: str) -> RecallRequest:
         return RecallRequest(
-            namespace=self._namespace, query=query, top_k=self._top_k, options=self._options
+            namespace=self._namespace,
+            query=query,
+            top_k=self._top_k,
+            options=self._options,
+            learn=True,
         )
 
     def _document(self, query: str, facts: Sequence[Any]) -> dict[str, Any]:

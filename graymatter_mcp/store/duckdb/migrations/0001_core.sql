@@ -91,4 +91,6 @@ CREATE TABLE receipts (
     recorded_at BIGINT NOT NULL
 );
 
+CREATE TABLE journal (number BIGINT NOT NULL);
+
 CREATE TABLE counters (name VARCHAR NOT NULL, amount BIGINT NOT NULL);

@@ -1,0 +1,111 @@
+"""Plain writes, made durable before the database has them: one append and one fdatasync a group.
+
+A commit of the database costs several times what the disk needs to keep a line. So rows that need
+no look at the tables go into this file first, callers are answered, and the database takes them in
+larger portions. What it has not taken when the process dies is read back at the next open.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+from zlib import crc32
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+NUMBER: Final = "journal"
+"""The table that tells which groups the database has: each group carries its number as a row."""
+
+Rows = dict[str, list[tuple[Any, ...]]]
+"""Rows to insert, by table."""
+
+
+class Journal:
+    """An append-only file of groups, each a line with its checksum; used by one thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Open or create the file, readable by this user alone."""
+        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self.size = os.fstat(self._fd).st_size
+
+    def append(self, rows: Rows) -> None:
+        """Make a group durable.
+
+        Raises:
+            OSError: It is not durable, and nothing of it is left in the file.
+        """
+        line = _encode(rows)
+        try:
+            _write_all(self._fd, line)
+            os.fdatasync(self._fd)
+        except OSError:
+            os.ftruncate(self._fd, self.size)
+            raise
+        self.size += len(line)
+
+    def read(self) -> list[Rows]:
+        """Return the groups in order; a torn or damaged line ends the reading."""
+        data = os.pread(self._fd, self.size, 0)
+        groups: list[Rows] = []
+        for line in data.split(b"\n"):
+            rows = _decode(line)
+            if rows is None:
+                break
+            groups.append(rows)
+        return groups
+
+    def clear(self) -> None:
+        """Forget all groups: the database has them for good."""
+        if self.size:
+            os.ftruncate(self._fd, 0)
+            self.size = 0
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._fd)
+
+
+def merged(groups: Iterable[Rows]) -> Rows:
+    """Join groups into one, rows in order."""
+    together: Rows = {}
+    for rows in groups:
+        for table, values in rows.items():
+            together.setdefault(table, []).extend(values)
+    return together
+
+
+def _write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+
+
+def _encode(rows: Rows) -> bytes:
+    body = json.dumps(rows, ensure_ascii=False, separators=(",", ":"), default=_as_hex).encode()
+    return b"%08x %s\n" % (crc32(body), body)
+
+
+def _as_hex(value: object) -> str:
+    assert isinstance(value, UUID)
+    return value.hex
+
+
+def _decode(line: bytes) -> Rows | None:
+    checksum, _, body = line.partition(b" ")
+    try:
+        if int(checksum, 16) != crc32(body):
+            return None
+        tables: dict[str, list[list[Any]]] = json.loads(body)
+    except ValueError:
+        return None
+    return {table: [_row(table, values) for values in rows] for table, rows in tables.items()}
+
+
+def _row(table: str, values: list[Any]) -> tuple[Any, ...]:
+    if table in ("facts", "checkpoints"):
+        return (UUID(hex=values[0]), *values[1:])
+    return tuple(values)
