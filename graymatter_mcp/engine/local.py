@@ -145,6 +145,7 @@ class LocalMemory:
         if self._is_closed:
             raise StoreClosedError
         self._calls += 1
+        self.models.note_call()
         try:
             return await to_thread.run_sync(work, *args, limiter=limiter)
         finally:
