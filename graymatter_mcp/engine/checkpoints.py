@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import json
 from typing import TYPE_CHECKING
 
 from graymatter_mcp.engine.once import receipt_of
-from graymatter_mcp.errors import CheckpointNotFoundError, NoCheckpointsError
+from graymatter_mcp.errors import (
+    CheckpointNotFoundError,
+    InvalidArgumentError,
+    NoCheckpointsError,
+)
 from graymatter_mcp.model.checkpoints import Checkpoint
 from graymatter_mcp.store.base import WriteBatch
 
@@ -35,7 +40,12 @@ class Checkpoints:
         metadata: Mapping[str, str],
         call_key: CallKey | None = None,
     ) -> Checkpoint:
-        """Append a record; an empty state is none."""
+        """Append a record; an empty state is none.
+
+        Raises:
+            InvalidArgumentError: It could not come back as it went in.
+        """
+        _check_json([state, [(one.role, one.content) for one in messages], dict(metadata)])
         at, checkpoint_id = self._clock.stamp()
         checkpoint = Checkpoint(
             id=checkpoint_id,
@@ -78,3 +88,12 @@ class Checkpoints:
             if record.id == checkpoint_id:
                 return record
         raise CheckpointNotFoundError(f'checkpoint "{checkpoint_id}" not found')
+
+
+def _check_json(value: object) -> None:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidArgumentError(
+            "a checkpoint must be valid JSON: text, finite numbers, lists and objects"
+        ) from None

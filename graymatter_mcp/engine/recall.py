@@ -21,7 +21,7 @@ from graymatter_mcp.ranking.signals import Signals
 from graymatter_mcp.ranking.tokens import identifiers, tokenize
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -218,21 +218,11 @@ def _intersection(postings: Sequence[Postings]) -> NDArray[np.int32]:
 
 def _distinct(ranking: Ranking, snapshot: Snapshot, top_k: int) -> tuple[list[Ranked], list[str]]:
     """Take rows in order, skipping a text that was already taken."""
-    taken: dict[str, Ranked] = {}
-    for row, text in _in_order(ranking, snapshot, top_k):
-        if len(taken) == top_k:
-            break
-        taken.setdefault(text, row)
-    return list(taken.values()), list(taken)
-
-
-def _in_order(ranking: Ranking, snapshot: Snapshot, top_k: int) -> Iterator[tuple[Ranked, str]]:
-    done = 0
     for step in count():
         wanted = min((top_k + _FIRST_LOOK) << (2 * step), snapshot.count)
-        ranked = ranking.prefix(wanted)
-        fresh = ranked[done:]
-        yield from zip(fresh, snapshot.texts([one.row for one in fresh]), strict=True)
-        if len(ranked) < wanted or wanted == snapshot.count:
-            return
-        done = len(ranked)
+        rows = ranking.rows(wanted)
+        _, places = np.unique(snapshot.text_keys[rows], return_index=True)
+        if len(places) >= top_k or len(rows) < wanted or wanted == snapshot.count:
+            break
+    ranked = ranking.at(np.sort(places)[:top_k].tolist())
+    return ranked, snapshot.texts([one.row for one in ranked])

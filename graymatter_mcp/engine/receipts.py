@@ -21,10 +21,9 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.engine.graph import EntityExtractor
     from graymatter_mcp.engine.recall import Policy, Recalled
-    from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.ranking.signals import Ranked
-    from graymatter_mcp.store.base import MemoryStore
+    from graymatter_mcp.store.base import MemoryStore, RowDetails
 
 
 def receipts_of(
@@ -37,30 +36,28 @@ def receipts_of(
 ) -> tuple[RecallReceipt, ...]:
     """Build one receipt a ranked fact; work grows with their number, not with the namespace."""
     rows = [ranked.row for ranked in recalled.ranked]
-    facts = {fact.id: fact for fact in recalled.snapshot.facts(rows)}
-    ids = recalled.snapshot.fact_ids(rows)
+    details = recalled.snapshot.details(rows)
 
     def direct(heirs: Sequence[FactId]) -> dict[FactId, list[FactId]]:
         return store.superseded_by(namespace, heirs)
 
-    has_heirs = bool(direct(ids))
+    has_lineage = recalled.snapshot.has_retired and bool(direct([one.fact_id for one in details]))
     return tuple(
         _receipt(
             ranked,
-            facts[fact_id],
+            one,
             policy,
             now,
-            supersedes=transitive(direct, fact_id) if has_heirs else (),
-            kg_links=None if extractor is None else tuple(extractor.extract(facts[fact_id].text)),
+            supersedes=transitive(direct, one.fact_id) if has_lineage else (),
+            kg_links=None if extractor is None else tuple(extractor.extract(one.text)),
         )
-        for ranked, fact_id in zip(recalled.ranked, ids, strict=True)
-        if fact_id in facts
+        for ranked, one in zip(recalled.ranked, details, strict=True)
     )
 
 
 def _receipt(
     ranked: Ranked,
-    fact: Fact,
+    fact: RowDetails,
     policy: Policy,
     now: datetime,
     *,
@@ -88,11 +85,10 @@ def _receipt(
             k=float(RRF_K),
         ),
         provenance=RecallProvenance(
-            fact_id=fact.id,
+            fact_id=fact.fact_id,
             written_at=fact.created_at,
-            superseded_by=fact.superseded_by,
             confidence=fact.confidence,
-            pinned=fact.pinned,
+            pinned=fact.is_pinned,
             supersedes=supersedes,
         ),
         kg_links=kg_links,

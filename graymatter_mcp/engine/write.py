@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ulid import ULID
 
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.store.base import MemoryStore
 
 AGENT_LINK = "agent_link"
+_MAX_COUNT: Final = 2**63
 
 
 def checked_text(text: str, name: str) -> str:
@@ -212,8 +213,7 @@ class Scribe:
         Raises:
             FactChangedError: The record changed meanwhile.
         """
-        if not 0 <= fact.weight <= 1:
-            raise InvalidArgumentError("weight must be between 0 and 1")
+        _check_record(fact)
         at, _ = self._clock.stamp()
         is_reworded = fact.text != stored.text
         patch = FactPatch(
@@ -297,6 +297,24 @@ def again(outcome: Outcome, namespace: Namespace, text: str, origin: Origin) -> 
 def node_id(name: str) -> str:
     """Return the id of the node that a name means."""
     return name.strip().lower()
+
+
+def _check_record(fact: Fact) -> None:
+    """Refuse a record, made by a caller, that no store could give back.
+
+    Raises:
+        InvalidArgumentError: Names the field.
+    """
+    if not 0 <= fact.weight <= 1:
+        raise InvalidArgumentError("weight must be between 0 and 1")
+    if not 0 <= fact.access_count < _MAX_COUNT:
+        raise InvalidArgumentError("access_count must be a count")
+    if fact.accessed_at.tzinfo is None or (fact.pinned_at or fact.accessed_at).tzinfo is None:
+        raise InvalidArgumentError("accessed_at and pinned_at must have a time zone")
+    if fact.confidence:
+        checked_text(fact.confidence, "confidence")
+    if fact.superseded_by:
+        checked_text(fact.superseded_by, "superseded_by")
 
 
 def as_fact_id(text: str) -> FactId | None:

@@ -13,7 +13,7 @@ from graymatter_mcp.ranking.ranked_lists import RecencyList, ScoreList
 from graymatter_mcp.ranking.signals import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -102,9 +102,13 @@ class Ranking:
 
         A smaller n always gives a prefix of a larger one.
         """
+        return self.at(range(len(self.rows(n))))
+
+    def rows(self, n: int) -> NDArray[np.int64]:
+        """Return only the rows of `prefix`, without what a receipt needs."""
         wanted = min(n, self._count)
         if wanted <= 0:
-            return []
+            return np.empty(0, np.int64)
         if self._head is None or self._settled < wanted:
             self._head = self._settle(wanted)
             self._settled = wanted
@@ -112,19 +116,26 @@ class Ranking:
         floor = self._min_relevance * head.final[0]
         # `final` descends, so counting is cutting; the best stays whatever the product rounds to.
         kept = max(1, int(np.count_nonzero(head.final[:wanted] >= floor)))
-        vector, keyword, recency = (ranks.tolist() for ranks in head.ranks)
+        return head.rows[:kept]
+
+    def at(self, positions: Iterable[int]) -> list[Ranked]:
+        """Return places of the order, from 0, as far as `rows` has worked it out."""
+        head = self._head
+        if head is None:
+            return []
+        vector, keyword, recency = head.ranks
         return [
             Ranked(
                 row=int(head.rows[i]),
-                vector_rank=vector[i],
-                keyword_rank=keyword[i],
-                recency_rank=recency[i],
+                vector_rank=int(vector[i]),
+                keyword_rank=int(keyword[i]),
+                recency_rank=int(recency[i]),
                 base_score=float(head.base[i]),
                 factor=float(head.factor[i]),
                 final_score=float(head.final[i]),
                 level=int(self._signals.levels[head.rows[i]]),
             )
-            for i in range(kept)
+            for i in positions
         ]
 
     def _settle(self, wanted: int) -> _Head:

@@ -174,6 +174,19 @@ class Cooccurrence:
     df: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowDetails:
+    """What a receipt tells of a fact beside its ranks."""
+
+    fact_id: FactId
+    text: str
+    created_at: datetime
+    confidence: str
+    """As stored."""
+    is_pinned: bool
+    weight: float
+
+
 class Snapshot(Protocol):
     """One namespace at one instant, filtered before anything is counted.
 
@@ -194,6 +207,10 @@ class Snapshot(Protocol):
     """Sort key of each row for (created_at ascending, id ascending)."""
     id_order: NDArray[np.int64]
     """Sort key of each row for id ascending."""
+    text_keys: NDArray[np.int32]
+    """Equal for rows of equal text."""
+    has_retired: bool
+    """Whether the namespace holds retired facts."""
     recency_order: Rows
     """All rows, newest created_at first, equal stamps by id ascending."""
 
@@ -224,6 +241,10 @@ class Snapshot(Protocol):
 
     def fact_ids(self, rows: Sequence[int]) -> list[FactId]:
         """Return the identities by row, in the order given."""
+        ...
+
+    def details(self, rows: Sequence[int]) -> list[RowDetails]:
+        """Return what receipts tell, by row, in the order given; never asks the database."""
         ...
 
     def texts(self, rows: Sequence[int]) -> list[str]:

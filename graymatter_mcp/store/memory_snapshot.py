@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graymatter_mcp.model.facts import LEVELS, FactKind, effective_confidence
-from graymatter_mcp.store.base import Cooccurrence, Postings
+from graymatter_mcp.store.base import Cooccurrence, Postings, RowDetails
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -55,6 +55,9 @@ class InMemorySnapshot:
         self.mean_length = (
             float(self.lengths[self.eligible].sum()) / self.count if self.count else 0.0
         )
+        keys = {fact.text: row for row, fact in enumerate(self._facts)}
+        self.text_keys = np.array([keys[fact.text] for fact in self._facts], np.int32)
+        self.has_retired = any(fact.is_superseded for fact in self._facts)
         by_id = sorted(range(self.size), key=lambda row: self._facts[row].id)
         by_age = sorted(by_id, key=lambda row: self._facts[row].created_at)
         newest = sorted(by_id, key=lambda row: self._facts[row].created_at, reverse=True)
@@ -91,6 +94,20 @@ class InMemorySnapshot:
     def facts(self, rows: Sequence[int]) -> list[Fact]:
         """See the protocol."""
         return [self._facts[row] for row in rows]
+
+    def details(self, rows: Sequence[int]) -> list[RowDetails]:
+        """See the protocol."""
+        return [
+            RowDetails(
+                fact_id=fact.id,
+                text=fact.text,
+                created_at=fact.created_at,
+                confidence=fact.confidence,
+                is_pinned=fact.pinned,
+                weight=fact.weight,
+            )
+            for fact in self.facts(rows)
+        ]
 
     def fact_ids(self, rows: Sequence[int]) -> list[FactId]:
         """See the protocol."""

@@ -34,6 +34,11 @@ class Mirror:
         self.created_at = Column(np.int64)
         self.levels = Column(np.int8)
         self.live = Column(np.bool_)
+        self.labels: list[str] = []
+        """Confidence as stored; replaced, never changed in place."""
+        self.pinned = Column(np.bool_)
+        self.text_keys = Column(np.int32)
+        self._keys: dict[str, int] = {}
         self.lengths = Column(np.float64)
         self.access_count = Column(np.int64)
         self.accessed_at = Column(np.int64)
@@ -65,6 +70,9 @@ class Mirror:
         self.row_of[number] = row
         self.ids.append(number)
         self.texts.append(text)
+        self.text_keys.extend([self._keys.setdefault(text, row)])
+        self.labels.append("")
+        self.pinned.extend([False])
         self.created_at.extend([created_at])
         self.lengths.extend([len(terms)])
         self.levels.extend([1])
@@ -95,8 +103,14 @@ class Mirror:
             self._stored_term_ids[stored] = term_id
         return term_id
 
-    def set_state(self, row: int, confidence: str, *, is_live: bool) -> None:
-        """Change label and life of a row."""
+    def set_state(self, row: int, confidence: str, *, is_live: bool, is_pinned: bool) -> None:
+        """Change label, life and pin of a row."""
+        if self.labels[row] != confidence:
+            if row < len(self.labels) - 1:
+                self.labels = self.labels.copy()
+            self.labels[row] = confidence
+        if bool(self.pinned.view[row]) != is_pinned:
+            self.pinned.set(row, is_pinned)
         level = LEVELS[effective_confidence(confidence)]
         if self.levels.view[row] != level:
             self.levels.set(row, level)

@@ -67,6 +67,7 @@ class MirrorRow:
     created_at: int
     superseded_by: str
     confidence: str
+    is_pinned: bool
     alias: str | None
     access_count: int
     accessed_at: int
@@ -164,7 +165,8 @@ def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> list[MirrorRo
     """Return what a mirror is built from, in order of arrival."""
     rows = connection.execute(
         "SELECT fact_id, kind, text, terms, created_at, superseded_by, confidence, alias, "
-        f"access_count, accessed_at, weight FROM ({_BY_NAMESPACE}) ORDER BY created_at, fact_id",
+        "access_count, accessed_at, weight, pinned_at IS NOT NULL "
+        f"FROM ({_BY_NAMESPACE}) ORDER BY created_at, fact_id",
         {"ns": namespace},
     ).fetchall()
     return [
@@ -180,6 +182,7 @@ def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> list[MirrorRo
             access_count=row[8],
             accessed_at=row[9],
             weight=row[10],
+            is_pinned=row[11],
         )
         for row in rows
     ]

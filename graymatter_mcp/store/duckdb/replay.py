@@ -50,7 +50,7 @@ def add_row(mirror: Mirror, row: MirrorRow) -> None:
         mirror.set_alias(row.number, row.created_at, alias_from_json(row.alias), is_live=is_live)
         return
     position = mirror.add(row.number, row.text, row.terms.split(), row.created_at)
-    mirror.set_state(position, row.confidence, is_live=is_live)
+    mirror.set_state(position, row.confidence, is_live=is_live, is_pinned=row.is_pinned)
     mirror.set_vitals(position, row.access_count, row.accessed_at, row.weight)
 
 
@@ -76,7 +76,7 @@ def _add_fact(mirror: Mirror, fact: Fact, terms: Sequence[str]) -> None:
         mirror.set_alias(number, to_microseconds(fact.created_at), fact.alias, is_live=is_live)
     elif number not in mirror.row_of:
         row = mirror.add(number, fact.text, terms, to_microseconds(fact.created_at))
-        mirror.set_state(row, fact.confidence, is_live=is_live)
+        mirror.set_state(row, fact.confidence, is_live=is_live, is_pinned=fact.pinned)
         mirror.set_vitals(row, fact.access_count, to_microseconds(fact.accessed_at), fact.weight)
 
 
@@ -87,7 +87,8 @@ def _set_state(mirror: Mirror, state: StoredState) -> None:
         created_at = mirror.aliases[number][0] if number in mirror.aliases else 0
         mirror.set_alias(number, created_at, alias_from_json(state.alias), is_live=is_live)
     elif (row := mirror.row_of.get(number)) is not None:
-        mirror.set_state(row, state.confidence, is_live=is_live)
+        is_pinned = state.pinned_at is not None
+        mirror.set_state(row, state.confidence, is_live=is_live, is_pinned=is_pinned)
 
 
 def set_vital(mirror: Mirror, number: int, vital: Vital) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from graymatter_mcp.store.base import Cooccurrence, Postings
+from graymatter_mcp.model.times import from_microseconds
+from graymatter_mcp.store.base import Cooccurrence, Postings, RowDetails
 from graymatter_mcp.store.duckdb.codec import to_fact_id
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ class MirrorSnapshot:
         self.size = len(mirror.ids)
         self.lengths = mirror.lengths.view
         self.levels = mirror.levels.view
+        self.text_keys = mirror.text_keys.view
+        self._labels = mirror.labels
+        self._pinned = mirror.pinned.view
+        self.has_retired = not mirror.live.view.all()
         self.eligible: NDArray[np.bool_] = mirror.live.view & (self.levels >= min_level)
         self.count = int(np.count_nonzero(self.eligible))
         self.mean_length = (
@@ -93,6 +98,21 @@ class MirrorSnapshot:
     def fact_ids(self, rows: Sequence[int]) -> list[FactId]:
         """See the protocol."""
         return [to_fact_id(self._mirror.ids[row]) for row in rows]
+
+    def details(self, rows: Sequence[int]) -> list[RowDetails]:
+        """See the protocol."""
+        mirror = self._mirror
+        return [
+            RowDetails(
+                fact_id=to_fact_id(mirror.ids[row]),
+                text=mirror.texts[row],
+                created_at=from_microseconds(int(mirror.created_at.view[row])),
+                confidence=self._labels[row],
+                is_pinned=bool(self._pinned[row]),
+                weight=float(mirror.weight.view[row]),
+            )
+            for row in rows
+        ]
 
     def texts(self, rows: Sequence[int]) -> list[str]:
         """See the protocol."""
