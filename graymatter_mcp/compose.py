@@ -12,6 +12,7 @@ from graymatter_mcp.engine.local import LocalMemory
 from graymatter_mcp.errors import InvalidArgumentError, ReadOnlyError, StoreUnavailableError
 from graymatter_mcp.model.config import BUNDLED_MODEL, Config
 from graymatter_mcp.owner.election import Ownership, prepare_directory
+from graymatter_mcp.owner.filesystems import refuse_network
 from graymatter_mcp.ranking.tokens import Analyzer
 from graymatter_mcp.requirements import wrong_version
 from graymatter_mcp.settings import DATABASE_FILE, holds_store
@@ -65,6 +66,7 @@ def open_memory(
         raise StoreUnavailableError(problem)
     analyzer = _analyzer(config)
     directory = config.data_dir
+    refuse_network(directory.absolute(), is_forced=config.force_network_fs)
     prepare_directory(
         directory,
         DATABASE_FILE,

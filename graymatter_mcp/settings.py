@@ -77,6 +77,7 @@ class Settings(BaseSettings):
     no_daemon: Switch = False
     idle_exit: Duration = timedelta(minutes=15)
     loopback_tcp: Switch = False
+    force_network_fs: Switch = False
 
     def config(self, data_dir: Path) -> Config:
         """Return the configuration of the memory in `data_dir`."""
@@ -91,6 +92,7 @@ class Settings(BaseSettings):
             knowledge_graph=self.kg,
             usage_alias=self.usage_alias,
             usage_alias_affinity=self.usage_alias_affinity,
+            force_network_fs=self.force_network_fs,
         )
 
 

@@ -33,6 +33,11 @@ class Handshake:
         self.opener: tuple[str, dict[str, Any] | None] | None = None
         """Method and parameters that put a fresh connection where this one is; None before it."""
 
+    @property
+    def is_modern(self) -> bool:
+        """Whether the session opened without a handshake."""
+        return bool(self._is_modern)
+
     def answer(self, request: Request) -> dict[str, Any] | None:
         """Return the result of a request that needs no owner; None for all others."""
         if self._is_modern is None:

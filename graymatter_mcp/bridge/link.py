@@ -21,6 +21,9 @@ EXACTLY_ONCE = "exactly-once-v1"
 EXIT_TAKEN = 3
 """Exit status of a started owner that found the directory taken: another one is there."""
 
+REASON = "graymatter: "
+"""Begins the line in which an owner tells why it does not come up."""
+
 _POLL_S = 0.005
 _HELLO_BYTES = 4096
 
@@ -170,4 +173,8 @@ class _Started:
         except OSError:
             said = ""
         os.close(self._errors)
-        return said.splitlines()[-1] if said else "the owner did not start; run: graymatter doctor"
+        # Only what is meant for clients: the last words of a crash may hold anything.
+        reasons = [line for line in said.splitlines() if line.startswith(REASON)]
+        if not reasons:
+            return "the owner did not start; run: graymatter doctor"
+        return reasons[-1].removeprefix(REASON)

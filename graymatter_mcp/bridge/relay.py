@@ -229,7 +229,14 @@ class Relay:
             for number in lost:
                 del self._pending[number]
         for pending in lost.values():
-            self._write(encode(_tool_error(pending.id, OUTCOME_UNKNOWN)))
+            self._fail(pending, OUTCOME_UNKNOWN)
+
+    def _fail(self, pending: _Pending, text: str) -> None:
+        """Answer a call by a tool error, which the model can read."""
+        result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
+        if self._handshake.is_modern:
+            result["resultType"] = "complete"
+        self._write(encode({"jsonrpc": "2.0", "id": pending.id, "result": result}))
 
     def _refuse_all(self, reason: str) -> None:
         with self._lock:
@@ -239,7 +246,7 @@ class Relay:
         text = f"store unavailable: {reason}"
         for pending in refused:
             if pending.is_call:
-                self._write(encode(_tool_error(pending.id, text)))
+                self._fail(pending, text)
             else:
                 self._write(encode(error_message(pending.id, INTERNAL_ERROR, text)))
         with self._lock:
@@ -266,11 +273,6 @@ def _answered(line: bytes) -> tuple[int | None, bytes]:
     if head != b'{"jsonrpc":"2.0"' or not comma or not number.startswith(b'"id":'):
         return None, line
     return int(number[5:]), body
-
-
-def _tool_error(request_id: JsonId, text: str) -> dict[str, Any]:
-    result = {"content": [{"type": "text", "text": text}], "isError": True}
-    return {"jsonrpc": "2.0", "id": request_id, "result": result}
 
 
 def _key(request_id: Any) -> Any:

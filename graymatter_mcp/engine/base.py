@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.engine.graph import EntityExtractor, GraphAccessor
     from graymatter_mcp.model.checkpoints import Checkpoint, JsonObject, Message
+    from graymatter_mcp.model.checks import BackupReport, Check
     from graymatter_mcp.model.facts import Fact, Origin
     from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.model.requests import (
@@ -188,6 +189,19 @@ class Memory(Protocol):
 
     async def wait_until_settled(self, timeout_s: float) -> bool:
         """Wait until the model is loaded, or known to be missing, and nothing is pending."""
+        ...
+
+    async def backup(self, target: str, *, replace: bool = False) -> BackupReport:
+        """Write a verified copy of the store to an absolute path; reads and writes go on.
+
+        Raises:
+            InvalidArgumentError: The path cannot take a copy, or has a file and `replace` is off.
+            StoreUnavailableError: The copy failed; what was there is as before.
+        """
+        ...
+
+    async def check(self, *, full: bool = False) -> tuple[Check, ...]:
+        """Say whether the store agrees with itself; `full` reads every value."""
         ...
 
     async def ping(self) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graymatter_mcp.engine.once import receipt_of

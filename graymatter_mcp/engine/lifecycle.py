@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from graymatter_mcp.store.base import MemoryStore
 
 PRUNE_BELOW: Final = 0.01
+NOTICEABLE: Final = 0.01
+"""Weight that a background run takes off at least, so that it does not write every fact."""
 PRUNE_GRACE: Final = timedelta(days=30)
 """How long a pruned record can be brought back."""
 
@@ -40,12 +42,20 @@ class Consolidator:
 
     def is_due(self, namespace: Namespace, threshold: int) -> bool:
         """Whether the namespace holds at least `threshold` records."""
-        return len(self._store.list(namespace)) >= threshold
+        return self._store.count(namespace) >= threshold
 
-    def consolidate(self, namespace: Namespace, half_life: timedelta) -> ConsolidationReport:
-        """Decay every unpinned fact, then prune what fell below the floor."""
+    def consolidate(
+        self, namespace: Namespace, half_life: timedelta, *, by: float = 0.0
+    ) -> ConsolidationReport:
+        """Decay every unpinned fact, then prune what fell below the floor.
+
+        Args:
+            namespace: Whose facts.
+            half_life: Of a weight, untouched.
+            by: Leaves weights alone that would fall by no more than this: time will go on.
+        """
         now = self._clock.now()
-        facts = [fact for fact in self._store.list(namespace) if not fact.pinned]
+        facts = self._store.fading(namespace, now, half_life, by, PRUNE_BELOW)
         weights = {
             fact.id: decayed_weight(fact.weight, now - fact.accessed_at, half_life)
             for fact in facts

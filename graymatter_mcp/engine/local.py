@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 import os
 from datetime import timedelta
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import anyio
@@ -14,7 +16,7 @@ from graymatter_mcp.engine.background import Background
 from graymatter_mcp.engine.checkpoints import Checkpoints
 from graymatter_mcp.engine.feedback import UsageLearner, match_of, weak_match_feedback
 from graymatter_mcp.engine.graph import RuleExtractor, StoreGraph, graph_of, hints
-from graymatter_mcp.engine.lifecycle import Consolidator
+from graymatter_mcp.engine.lifecycle import NOTICEABLE, Consolidator
 from graymatter_mcp.engine.models import ModelKeeper
 from graymatter_mcp.engine.once import Outcome, Turns, outcome_of
 from graymatter_mcp.engine.recall import Recaller, settle_policy
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.engine.graph import EntityExtractor, GraphAccessor
     from graymatter_mcp.engine.recall import Policy, Recalled
     from graymatter_mcp.model.checkpoints import JsonObject, Message
+    from graymatter_mcp.model.checks import BackupReport, Check
     from graymatter_mcp.model.config import Config
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
@@ -117,7 +120,7 @@ class LocalMemory:
         self._consolidator = Consolidator(store, clock)
         self._background = Background(
             lambda namespace: self._consolidator.is_due(namespace, config.consolidate_threshold),
-            lambda namespace: self._consolidate(namespace, config.decay_half_life),
+            lambda namespace: self._consolidate(namespace, config.decay_half_life, NOTICEABLE),
             clock,
             at_once=config.max_async_consolidations,
         )
@@ -556,8 +559,10 @@ class LocalMemory:
             raise InvalidArgumentError("decay_half_life must be longer than zero")
         return await self._in_thread(self._consolidate, checked_namespace(namespace), half_life)
 
-    def _consolidate(self, namespace: Namespace, half_life: timedelta) -> ConsolidationReport:
-        report = self._consolidator.consolidate(namespace, half_life)
+    def _consolidate(
+        self, namespace: Namespace, half_life: timedelta, by: float = 0.0
+    ) -> ConsolidationReport:
+        report = self._consolidator.consolidate(namespace, half_life, by=by)
         if self._extractor is not None:
             try:
                 self._populate(namespace, self._extractor)
@@ -618,6 +623,27 @@ class LocalMemory:
     async def wait_until_settled(self, timeout_s: float) -> bool:
         """See the protocol."""
         return await self._in_thread(self.models.wait_until_settled, timeout_s)
+
+    async def backup(self, target: str, *, replace: bool = False) -> BackupReport:
+        """See the protocol."""
+        return await self._in_thread(self._backup, target, replace)
+
+    def _backup(self, target: str, replace: bool) -> BackupReport:
+        path = Path(target)
+        if not path.is_absolute() or not path.parent.is_dir():
+            raise InvalidArgumentError("the folder of the backup does not exist")
+        if os.path.lexists(path):
+            if not replace:
+                raise InvalidArgumentError("a file is there already; --force replaces it")
+            if not path.is_file() or path.is_symlink():
+                raise InvalidArgumentError("a backup replaces only a regular file")
+        if path.resolve().parent == self._config.data_dir.resolve():
+            raise InvalidArgumentError("a backup does not belong in the data directory itself")
+        return self._store.backup(path)
+
+    async def check(self, *, full: bool = False) -> tuple[Check, ...]:
+        """See the protocol."""
+        return await self._in_thread(partial(self._store.check, full=full))
 
     async def ping(self) -> None:
         """See the protocol."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
 _FIRST_LOOK: Final = 4
 """Rows looked at beyond top_k before the order is extended: repeated texts are rare."""
+_GROWTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,11 +218,12 @@ def _intersection(postings: Sequence[Postings]) -> NDArray[np.int32]:
 
 def _distinct(ranking: Ranking, snapshot: Snapshot, top_k: int) -> tuple[list[Ranked], list[str]]:
     """Take rows in order, skipping a text that was already taken."""
-    for step in count():
-        wanted = min((top_k + _FIRST_LOOK) << (2 * step), snapshot.count)
+    wanted = min(top_k + _FIRST_LOOK, snapshot.count)
+    while True:
         rows = ranking.rows(wanted)
         _, places = np.unique(snapshot.text_keys[rows], return_index=True)
         if len(places) >= top_k or len(rows) < wanted or wanted == snapshot.count:
             break
+        wanted = min(wanted * _GROWTH, snapshot.count)
     ranked = ranking.at(np.sort(places)[:top_k].tolist())
     return ranked, snapshot.texts([one.row for one in ranked])

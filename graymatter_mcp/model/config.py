@@ -70,6 +70,8 @@ class Config:
     read_only: bool = False
     strict_write: bool = False
     """Fail to open where the fallback would be a read-only store."""
+    force_network_fs: bool = False
+    """Open a store on a network file system, at the risk of its owner."""
 
     @property
     def is_keyword_only(self) -> bool:

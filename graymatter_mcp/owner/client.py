@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 CALL_TIMEOUT_S = 30.0
 LONG_CALL_TIMEOUT_S = 300.0
-_LONG_CALLS = frozenset({"consolidate", "backup", "wait_until_settled"})
+_LONG_CALLS = frozenset({"consolidate", "backup", "check", "wait_until_settled"})
 
 
 class _LocalConnection(http.client.HTTPConnection):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from graymatter_mcp.bridge.directory import DATABASE_FILE, holds_store, read_owner
-from graymatter_mcp.bridge.link import EXIT_TAKEN, connect
+from graymatter_mcp.bridge.link import EXIT_TAKEN, REASON, connect
 from graymatter_mcp.errors import GraymatterError, StoreUnavailableError
 from graymatter_mcp.owner.election import Ownership, prepare_directory
 
@@ -42,7 +42,7 @@ def claim_directory(directory: Path, *, may_create: bool) -> Ownership:
                     raise
                 time.sleep(_POLL_S)
     except GraymatterError as exc:
-        sys.stderr.write(f"{exc}\n")
+        sys.stderr.write(f"{REASON}{exc}\n")
         sys.exit(1)
 
 

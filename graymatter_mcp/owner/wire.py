@@ -14,6 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 from graymatter_mcp import errors
 from graymatter_mcp.errors import ErrorCode, GraymatterError, InvalidArgumentError
 from graymatter_mcp.model.checkpoints import Checkpoint, JsonObject, Message
+from graymatter_mcp.model.checks import BackupReport, Check
 from graymatter_mcp.model.facts import Fact, Origin
 from graymatter_mcp.model.ids import FactId, Namespace
 from graymatter_mcp.model.requests import (
@@ -139,6 +140,8 @@ METHODS: Final[Mapping[str, Method]] = {
     "default_confidence_weight": Method(float),
     "status": Method(EngineStatus),
     "wait_until_settled": Method(bool, timeout_s=float),
+    "backup": Method(BackupReport, target=str, replace=bool),
+    "check": Method(tuple[Check, ...], full=bool),
     "ping": Method(None),
 }
 """Every method of `Memory` that another process may call."""

@@ -17,9 +17,11 @@ from graymatter_mcp.model.times import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
+    from pathlib import Path
 
     from graymatter_mcp.model.checkpoints import Checkpoint
+    from graymatter_mcp.model.checks import BackupReport, Check
     from graymatter_mcp.model.facts import Alias, Fact
 
 Rows = NDArray[np.int32]
@@ -351,6 +353,19 @@ class MemoryStore(Protocol):
         """Return all records, retired ones and aliases included, newest first."""
         ...
 
+    def count(self, namespace: Namespace) -> int:
+        """Count all records of a namespace, retired ones and aliases included."""
+        ...
+
+    def fading(
+        self, namespace: Namespace, now: datetime, half_life: timedelta, by: float, floor: float
+    ) -> list[Fact]:
+        """Return the unpinned records whose weight falls by more than `by`, or below `floor`.
+
+        The weight falls to 2 ** (-(now - accessed_at) / half_life), and never rises.
+        """
+        ...
+
     def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:
         """Return the records pruned earlier than `before`."""
         ...
@@ -387,6 +402,19 @@ class MemoryStore(Protocol):
 
     def stats(self) -> StoreStats:
         """Count the whole store; namespaces ascending."""
+        ...
+
+    def backup(self, target: Path) -> BackupReport:
+        """Write a copy of one instant, read back and found equal; reads and writes go on.
+
+        Raises:
+            CapabilityUnsupportedError: The store has no file to copy.
+            StoreUnavailableError: It could not be made; `target` is as before.
+        """
+        ...
+
+    def check(self, *, full: bool) -> tuple[Check, ...]:
+        """Say whether the records agree with themselves; `full` reads every value."""
         ...
 
     def ping(self) -> None:

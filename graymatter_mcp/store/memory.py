@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from copy import deepcopy
+from datetime import timedelta
 from threading import RLock
 from typing import TYPE_CHECKING
 
-from graymatter_mcp.errors import ReadOnlyError, StoreClosedError
+from graymatter_mcp.errors import CapabilityUnsupportedError, ReadOnlyError, StoreClosedError
 from graymatter_mcp.model.facts import FactKind
 from graymatter_mcp.store.base import NamespaceStats, PendingVector, StoreStats
 from graymatter_mcp.store.memory_snapshot import InMemorySnapshot
@@ -19,8 +20,10 @@ from graymatter_mcp.store.memory_state import State, oldest_first
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
     from datetime import datetime
+    from pathlib import Path
 
     from graymatter_mcp.model.checkpoints import Checkpoint
+    from graymatter_mcp.model.checks import BackupReport, Check
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.store.base import AuditEntry, Node, Receipt, Snapshot, WriteBatch
@@ -107,6 +110,25 @@ class InMemoryStore:
             facts = [record.fact for record in state.of(namespace)]
             return oldest_first(fact for fact in facts if fact.text == text)
 
+    def count(self, namespace: Namespace) -> int:
+        """See the protocol."""
+        return len(self.list(namespace))
+
+    def fading(
+        self, namespace: Namespace, now: datetime, half_life: timedelta, by: float, floor: float
+    ) -> list[Fact]:
+        """See the protocol."""
+
+        def faded(fact: Fact) -> float:
+            idle = max(now - fact.accessed_at, timedelta(0))
+            return min(fact.weight, 2.0 ** -(idle / half_life))
+
+        return [
+            fact
+            for fact in self.list(namespace)
+            if not fact.pinned and (faded(fact) < fact.weight - by or faded(fact) < floor)
+        ]
+
     def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:
         """See the protocol; ascending."""
         with self._opened() as state:
@@ -173,6 +195,15 @@ class InMemoryStore:
                 edges=len(state.edges),
                 counters=dict(state.counters),
             )
+
+    def backup(self, target: Path) -> BackupReport:
+        """See the protocol; there is no file."""
+        raise CapabilityUnsupportedError("a memory without a file has no backup")
+
+    def check(self, *, full: bool) -> tuple[Check, ...]:
+        """See the protocol; dictionaries have nothing to disagree with."""
+        del full
+        return ()
 
     def ping(self) -> None:
         """See the protocol."""

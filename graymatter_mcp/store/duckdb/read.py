@@ -147,6 +147,32 @@ def facts_of(connection: DuckDBPyConnection, namespace: str) -> list[Fact]:
     )
 
 
+def count(connection: DuckDBPyConnection, namespace: str) -> int:
+    """Count the records of a namespace."""
+    (row,) = connection.execute(
+        f"SELECT count(*) FROM ({_BY_NAMESPACE})", {"ns": namespace}
+    ).fetchall()
+    return row[0]
+
+
+def fading(
+    connection: DuckDBPyConnection,
+    namespace: str,
+    now: int,
+    half_life: int,
+    by: float,
+    floor: float,
+) -> list[Fact]:
+    """Return unpinned records whose weight falls by more than `by`, or below `floor`."""
+    faded = "least(weight, pow(2.0, -greatest($now - accessed_at, 0) / $half_life))"
+    return _facts(
+        connection,
+        f"SELECT {FACT_COLUMNS} FROM ({_BY_NAMESPACE}) WHERE pinned_at IS NULL "
+        f"AND ({faded} < weight - $by OR {faded} < $floor) ORDER BY created_at DESC, fact_id DESC",
+        {"ns": namespace, "now": now, "half_life": half_life, "by": by, "floor": floor},
+    )
+
+
 def facts_with_text(connection: DuckDBPyConnection, namespace: str, text: str) -> list[Fact]:
     """Return every record of exactly this text, oldest first."""
     return _facts(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
 
 from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.times import to_microseconds
@@ -152,7 +155,9 @@ class GroupTransaction:
                 self._remember()
         finally:
             if self._is_open:
-                self._connection.execute("ROLLBACK")
+                # A commit that failed has ended the transaction already, and its error counts.
+                with suppress(duckdb.Error):
+                    self._connection.execute("ROLLBACK")
 
     def peek(self) -> Rows:
         """Return the rows gathered so far."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import logging
 import threading
-from pathlib import Path
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import duckdb
 
 from graymatter_mcp.errors import ReadOnlyError, StoreClosedError, StoreUnavailableError
+from graymatter_mcp.model.checks import BackupReport
 from graymatter_mcp.model.ids import FactId, Namespace
 from graymatter_mcp.model.times import from_microseconds, to_microseconds
 from graymatter_mcp.store.base import (
@@ -22,22 +22,28 @@ from graymatter_mcp.store.base import (
     WriteBatch,
 )
 from graymatter_mcp.store.duckdb import read
+from graymatter_mcp.store.duckdb.backup import copy_database
+from graymatter_mcp.store.duckdb.checks import run_checks, split_vectors
 from graymatter_mcp.store.duckdb.codec import checkpoint_from_row, to_fact_id, to_uuid
+from graymatter_mcp.store.duckdb.database import Database
 from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
+from graymatter_mcp.store.duckdb.recovery import COUNT_PROMISED, Ledger, report
 from graymatter_mcp.store.duckdb.rows import GroupTransaction, WriterMemory
-from graymatter_mcp.store.duckdb.schema import migrate
+from graymatter_mcp.store.duckdb.schema import check_version, migrate
 from graymatter_mcp.store.duckdb.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
+    from pathlib import Path
+    from uuid import UUID
 
     from graymatter_mcp.model.checkpoints import Checkpoint
+    from graymatter_mcp.model.checks import Check
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.store.base import Snapshot
-
-logger = logging.getLogger(__name__)
+    from graymatter_mcp.store.duckdb.rows import AppliedBatch
 
 _FLUSH_INTERVAL_S: Final = 2.0
 _AUDIT_KEPT: Final = 10_000
@@ -68,12 +74,15 @@ class DuckDBStore:
             StoreUnavailableError: It cannot be opened, or a newer version wrote it.
         """
         self.read_only = read_only
-        self._connection = _connect(path, read_only=read_only)
-        if not read_only:
-            migrate(self._connection)
-            _tidy(self._connection)
-        self._local = threading.local()
+        self._path = path
         self._is_closed = threading.Event()
+        self._database = Database(path, read_only=read_only)
+        try:
+            self._prepare(path)
+        except BaseException:
+            self._database.close()
+            raise
+        self._ledger: Ledger | None = None
         self._journal: Journal | None = None
         self._writer: Writer | None = None
         self._mirrors = Mirrors(stem, self._load)
@@ -92,13 +101,32 @@ class DuckDBStore:
         if not read_only:
             self._journal = Journal(path.with_suffix(".journal"))
             self._recover(self._journal)
-            self._writer = Writer(
-                self._connection.cursor(), self._journal, self._memory, self._mirrors.committed
-            )
+            self._ledger = Ledger(path)
+            held = self._count_promised()
+            self._database.salvage.settle(self._ledger.promised(), held)
+            self._ledger.note(held)
+            self._writer = Writer(self._database, self._journal, self._memory, self._committed)
         self._flusher = threading.Thread(
             target=self._flush_often, name="graymatter-flusher", daemon=True
         )
         self._flusher.start()
+
+    def _prepare(self, path: Path) -> None:
+        with self._database.use() as connection:
+            if self.read_only:
+                check_version(connection)
+            else:
+                migrate(connection, path)
+                _tidy(connection)
+
+    def _count_promised(self) -> int:
+        with self._database.use() as connection:
+            return connection.execute(COUNT_PROMISED).fetchall()[0][0]
+
+    def _committed(self, applied: Sequence[AppliedBatch], seq: int) -> None:
+        self._mirrors.committed(applied, seq)
+        if self._ledger is not None:
+            self._ledger.committed(applied, self._count_promised)
 
     def _recover(self, journal: Journal) -> None:
         """Give the tables what was promised before the last process died."""
@@ -108,10 +136,12 @@ class DuckDBStore:
             self._memory.group = rows[NUMBER][-1][0]
             self._memory.namespaces |= {name for (name,) in rows.get("namespaces", [])}
             self._memory.receipts |= {row[0] for row in rows.get("receipts", [])}
-            with GroupTransaction(self._connection, self._memory, rows):
+            with (
+                self._database.use() as connection,
+                GroupTransaction(connection, self._memory, rows),
+            ):
                 pass
-        if journal.size:
-            self._connection.execute("CHECKPOINT")
+        if journal.size and self._database.checkpoint():
             journal.clear()
 
     def _query(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
@@ -123,11 +153,8 @@ class DuckDBStore:
             raise StoreClosedError
         if self._writer is not None:
             self._writer.catch_up()
-        cursor: duckdb.DuckDBPyConnection | None = getattr(self._local, "cursor", None)
         try:
-            if cursor is None:
-                cursor = self._local.cursor = self._connection.cursor()
-            return ask(cursor)
+            return self._database.read(ask)
         except duckdb.Error as exc:
             raise StoreUnavailableError("the database did not answer") from exc
 
@@ -135,11 +162,27 @@ class DuckDBStore:
         self, namespace: Namespace
     ) -> tuple[list[read.MirrorRow], list[tuple[Any, int, bytes]]]:
         model_id = self._memory.model_ids.get(self._mirrors.model_key, 0)
-        return self._read(
+        rows, vectors = self._read(
             lambda connection: (
                 read.mirror_rows(connection, namespace),
                 read.vectors_of(connection, namespace, model_id),
             )
+        )
+        intact, damaged = split_vectors(vectors)
+        if damaged:
+            self._drop_vectors(damaged, model_id)
+        return rows, intact
+
+    def _drop_vectors(self, fact_ids: Sequence[UUID], model_id: int) -> None:
+        """Take damaged vectors out: their facts wait for new ones."""
+        if self.read_only:
+            return
+        report(self._path, f"{len(fact_ids)} damaged vectors were dropped; they are made again")
+        self._read(
+            lambda connection: connection.execute(
+                "DELETE FROM vectors WHERE model_id = $model AND fact_id IN (SELECT unnest($ids))",
+                {"model": model_id, "ids": list(fact_ids)},
+            ).fetchall()
         )
 
     def use_model(self, model_key: str) -> bool:
@@ -208,6 +251,20 @@ class DuckDBStore:
 
     def _facts(self, ask: Callable[[duckdb.DuckDBPyConnection], list[Fact]]) -> list[Fact]:
         return self._mirrors.with_vitals(self._read(ask))
+
+    def count(self, namespace: Namespace) -> int:
+        """See the protocol."""
+        return self._read(lambda connection: read.count(connection, namespace))
+
+    def fading(
+        self, namespace: Namespace, now: datetime, half_life: timedelta, by: float, floor: float
+    ) -> list[Fact]:
+        """See the protocol."""
+        at = to_microseconds(now)
+        period = half_life // timedelta(microseconds=1)
+        return self._facts(
+            lambda connection: read.fading(connection, namespace, at, period, by, floor)
+        )
 
     def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:
         """See the protocol."""
@@ -315,6 +372,18 @@ class DuckDBStore:
             counters=dict(counters),
         )
 
+    def backup(self, target: Path) -> BackupReport:
+        """See the protocol."""
+        digests = self._read(lambda connection: copy_database(connection, target))
+        return BackupReport(
+            path=str(target), bytes=target.stat().st_size, facts=digests["facts"][0]
+        )
+
+    def check(self, *, full: bool) -> tuple[Check, ...]:
+        """See the protocol."""
+        model_key = self._mirrors.model_key
+        return self._read(lambda connection: run_checks(connection, model_key, full=full))
+
     def ping(self) -> None:
         """See the protocol."""
         self._query("SELECT 1 FROM facts LIMIT 1")
@@ -328,27 +397,12 @@ class DuckDBStore:
         if self._writer is not None:
             self._writer.close()
         if self._journal is not None:
-            self._retire(self._journal)
-        self._connection.close()
-
-    def _retire(self, journal: Journal) -> None:
-        """Empty the journal if the tables have it all in the database's own file."""
-        try:
-            if journal.size:
-                self._connection.execute("CHECKPOINT")
-                journal.clear()
-        except duckdb.Error:
-            logger.warning("the journal stays: the database took no checkpoint")
-        journal.close()
-
-
-def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    try:
-        return duckdb.connect(str(path), read_only=read_only, config={"threads": 1})
-    except duckdb.Error as exc:
-        if "lock" in str(exc):
-            raise StoreUnavailableError("another process has the store open") from exc
-        raise StoreUnavailableError("the store cannot be opened") from exc
+            if self._journal.size and self._database.checkpoint():
+                self._journal.clear()
+            self._journal.close()
+        if self._ledger is not None:
+            self._ledger.close()
+        self._database.close()
 
 
 def _tidy(connection: duckdb.DuckDBPyConnection) -> None:

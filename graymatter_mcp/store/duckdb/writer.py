@@ -25,8 +25,7 @@ from graymatter_mcp.store.duckdb.rows import GroupTransaction, is_plain
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from duckdb import DuckDBPyConnection
-
+    from graymatter_mcp.store.duckdb.database import Database
     from graymatter_mcp.store.duckdb.journal import Journal
     from graymatter_mcp.store.duckdb.rows import AppliedBatch, WriterMemory
 
@@ -37,7 +36,7 @@ _MAX_BACKLOG: Final = 1000
 """Groups that may wait for the tables while more come in."""
 _IDLE_S: Final = 0.05
 """Quiet time after which the tables get what waits."""
-_MAX_JOURNAL_BYTES: Final = 16 * 1024 * 1024
+_MAX_LOG_BYTES: Final = 16 * 1024 * 1024
 """Size above which the database checkpoints, so that the journal can start anew."""
 DISK_FULL: Final = "the disk is full; nothing was stored"
 FAILED: Final = "the database failed; nothing was stored"
@@ -54,7 +53,7 @@ class Writer:
 
     def __init__(
         self,
-        connection: DuckDBPyConnection,
+        database: Database,
         journal: Journal,
         memory: WriterMemory,
         on_commit: Callable[[Sequence[AppliedBatch], int], None],
@@ -62,13 +61,13 @@ class Writer:
         """Start the thread.
 
         Args:
-            connection: Used by this thread alone.
+            database: The thread takes a cursor of its own for each transaction.
             journal: Read back already; used by this thread alone.
             memory: What is known of the file; kept up to date by this thread alone.
             on_commit: Called in the thread after a commit, before the callers hear of it, with
                 what was applied and the last seq given.
         """
-        self._connection = connection
+        self._database = database
         self._journal = journal
         self._memory = memory
         self._on_commit = on_commit
@@ -136,8 +135,9 @@ class Writer:
 
     def _commit_plain(self, requests: Sequence[_Request]) -> None:
         """Make plain batches durable in the journal."""
-        transaction = GroupTransaction(self._connection, self._memory)
-        applied, accepted, refused = _gather(transaction, requests)
+        with self._database.use() as connection:
+            transaction = GroupTransaction(connection, self._memory)
+            applied, accepted, refused = _gather(transaction, requests)
         try:
             rows = transaction.peek()
             if rows:
@@ -156,7 +156,11 @@ class Writer:
         """Commit other batches; one whose preconditions fail is left out and told alone."""
         backlog = merged(self._backlog)
         try:
-            with GroupTransaction(self._connection, self._memory, backlog) as transaction:
+            with (
+                self._database.restarting(),
+                self._database.use() as connection,
+                GroupTransaction(connection, self._memory, backlog) as transaction,
+            ):
                 applied, accepted, refused = _gather(transaction, requests)
         except duckdb.Error as exc:
             self._retry_alone(requests, exc)
@@ -186,20 +190,21 @@ class Writer:
         if not self._backlog:
             return
         try:
-            with GroupTransaction(self._connection, self._memory, merged(self._backlog)):
+            with (
+                self._database.restarting(),
+                self._database.use() as connection,
+                GroupTransaction(connection, self._memory, merged(self._backlog)),
+            ):
                 pass
-        except duckdb.Error:
+        except (duckdb.Error, StoreUnavailableError):
             return
         self._backlog.clear()
         self._tidy_journal()
 
     def _tidy_journal(self) -> None:
         """Start the journal anew once the database has all of it in its own file."""
-        if self._journal.size > _MAX_JOURNAL_BYTES:
-            try:
-                self._connection.execute("CHECKPOINT")
-            except duckdb.Error:
-                return
+        size = max(self._journal.size, self._database.log_bytes)
+        if size > _MAX_LOG_BYTES and self._database.checkpoint():
             self._journal.clear()
 
 

@@ -99,9 +99,19 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _commands() -> click.Group:
-    from graymatter_mcp.surfaces.cli import daemon, memory, serve, status
+    from graymatter_mcp.surfaces.cli import backup, daemon, doctor, memory, serve, status
 
-    for command in (serve.mcp, daemon.daemon, memory.remember, memory.recall, status.status):
+    for command in (
+        serve.mcp,
+        daemon.daemon,
+        memory.remember,
+        memory.recall,
+        status.status,
+        doctor.doctor,
+        backup.backup,
+        backup.restore,
+        backup.compact,
+    ):
         app.add_command(command)
     return app
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import traceback
 from importlib import metadata
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -12,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
+from graymatter_mcp.bridge.link import REASON
 from graymatter_mcp.compose import open_memory
 from graymatter_mcp.contract.load import load_bundle
+from graymatter_mcp.errors import GraymatterError
 from graymatter_mcp.owner.process import OwnerProcess
+from graymatter_mcp.surfaces.error_map import reason_of
 from graymatter_mcp.surfaces.mcp.dispatch import Dispatcher
 from graymatter_mcp.surfaces.mcp.server import DISTRIBUTION, build_server
 
@@ -27,6 +31,8 @@ if TYPE_CHECKING:
     from graymatter_mcp.owner.election import Ownership
     from graymatter_mcp.owner.process import StdioClient
     from graymatter_mcp.settings import Settings
+
+logger = logging.getLogger(__name__)
 
 LOG_FILE = "owner.log"
 _LOG_BYTES = 1_000_000
@@ -78,7 +84,17 @@ def run_owner(
         finally:
             await owned.aclose()
 
-    anyio.run(main)
+    try:
+        anyio.run(main)
+    except GraymatterError as exc:
+        logger.error("the owner ends: %s", exc)  # noqa: TRY400 - its text says it all
+        sys.stderr.write(f"{REASON}{reason_of(exc)}\n")
+        sys.exit(1)
+    except Exception as exc:  # noqa: BLE001 - the last door of this process; only type and place
+        place = traceback.extract_tb(exc.__traceback__)[-1]
+        logger.critical("%s at %s:%s", type(exc).__name__, place.filename, place.lineno)
+        sys.stderr.write(f"{REASON}the owner failed; see {LOG_FILE}\n")
+        sys.exit(1)
 
 
 def log_to_file(directory: Path) -> None:
