@@ -1,0 +1,1 @@
+"""Benchmarks: what a call costs, beside what the machine charges for the least such work."""
