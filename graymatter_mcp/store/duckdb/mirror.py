@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _LOW: Final = (1 << 64) - 1
+_ROW_BYTES: Final = 500
+"""Objects and columns of a row, its text and vectors aside."""
 
 
 class Mirror:
@@ -57,6 +59,7 @@ class Mirror:
         self.vectors: Column[np.float32] | None = None
         self.vector_rows = Column(np.int32)
         """The row each vector belongs to; a text of several windows has several."""
+        self._text_bytes = 0
         self._is_chronological = True
         self._orders: tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]] | None = (
             None
@@ -70,6 +73,7 @@ class Mirror:
         self.row_of[number] = row
         self.ids.append(number)
         self.texts.append(text)
+        self._text_bytes += len(text)
         self.text_keys.extend([self._keys.setdefault(text, row)])
         self.labels.append("")
         self.pinned.extend([False])
@@ -150,6 +154,12 @@ class Mirror:
         if self._orders is None or self._orders[0] != size:
             self._orders = (size, *self._compute_orders(size))
         return self._orders[1:]
+
+    @property
+    def nbytes(self) -> int:
+        """About what this mirror takes in memory."""
+        vectors = 0 if self.vectors is None else self.vectors.nbytes
+        return vectors + self._text_bytes + 2 * self.forward.nbytes + _ROW_BYTES * len(self.ids)
 
     def _compute_orders(
         self, size: int

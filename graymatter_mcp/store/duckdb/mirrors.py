@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -37,6 +38,9 @@ if TYPE_CHECKING:
     Loader = Callable[[Namespace], tuple[list[MirrorRow], list[tuple[UUID, int, bytes]]]]
 
 
+DEFAULT_MAX_BYTES: Final = 1 << 30
+
+
 @dataclass(slots=True)
 class _Slot:
     """One namespace's mirror, or the commits that came while it was being loaded."""
@@ -44,25 +48,27 @@ class _Slot:
     mirror: Mirror | None = None
     backlog: list[AppliedBatch] = field(default_factory=list["AppliedBatch"])
     loading: threading.Lock = field(default_factory=threading.Lock)
-    snapshots: dict[int, tuple[int, MirrorSnapshot]] = field(
-        default_factory=dict[int, tuple[int, "MirrorSnapshot"]]
-    )
+    snapshots: dict[int, MirrorSnapshot] = field(default_factory=dict[int, "MirrorSnapshot"])
 
 
 class Mirrors:
     """Thread-safe; the lock is never held while the database is read."""
 
-    def __init__(self, stem: Callable[[str], str], load: Loader) -> None:
+    def __init__(
+        self, stem: Callable[[str], str], load: Loader, max_bytes: int = DEFAULT_MAX_BYTES
+    ) -> None:
         """Start empty.
 
         Args:
             stem: Maps a stored token to its index term.
             load: Reads the rows of a namespace, and its vectors of the model in use.
+            max_bytes: What all mirrors may take together; the one in use always may.
         """
         self._stem = stem
         self._load = load
         self._lock = threading.RLock()
-        self._slots: dict[Namespace, _Slot] = {}
+        self._slots: OrderedDict[Namespace, _Slot] = OrderedDict()
+        self._max_bytes = max_bytes
         self._unsaved: dict[Namespace, dict[int, Vital]] = {}
         self.model_key = ""
         self.seq = 0
@@ -70,27 +76,24 @@ class Mirrors:
 
     def snapshot(self, namespace: Namespace, min_level: int, fetch: Fetch) -> MirrorSnapshot:
         """Return a view of the namespace as of now, from the last one when nothing changed."""
-        slot = self._loaded(namespace)
+        slot, mirror = self._loaded(namespace)
         with self._lock:
-            mirror = slot.mirror
-            assert mirror is not None
             kept = slot.snapshots.get(min_level)
-            if kept is None or kept[0] != mirror.version:
-                kept = (
-                    mirror.version,
-                    MirrorSnapshot(
-                        mirror, min_level, self._lock, partial(fetch, namespace, as_of=self.seq)
-                    ),
+            if kept is None or kept.mirror is not mirror or kept.version != mirror.version:
+                as_of = partial(fetch, namespace, as_of=self.seq)
+                kept = slot.snapshots[min_level] = MirrorSnapshot(
+                    mirror, min_level, self._lock, as_of
                 )
-                slot.snapshots[min_level] = kept
-            return kept[1]
+            return kept
 
-    def _loaded(self, namespace: Namespace) -> _Slot:
+    def _loaded(self, namespace: Namespace) -> tuple[_Slot, Mirror]:
+        """Return the mirror as it is now; a later doubt may drop it from the slot at any time."""
         while True:
             with self._lock:
                 slot = self._slots.setdefault(namespace, _Slot())
+                self._slots.move_to_end(namespace)
                 if slot.mirror is not None:
-                    return slot
+                    return slot, slot.mirror
             with slot.loading:
                 if slot.mirror is None:
                     self._fill(namespace, slot)
@@ -116,6 +119,22 @@ class Mirrors:
             slot.backlog.clear()
             if self._slots.get(namespace) is slot:
                 slot.mirror = mirror
+                self._evict(namespace)
+
+    def _evict(self, kept: Namespace) -> None:
+        """Drop the mirrors that were asked for longest ago until the rest fits."""
+        sizes = {
+            namespace: slot.mirror.nbytes
+            for namespace, slot in self._slots.items()
+            if slot.mirror is not None
+        }
+        total = sum(sizes.values())
+        for namespace, size in sizes.items():
+            if total <= self._max_bytes:
+                return
+            if namespace != kept:
+                total -= size
+                del self._slots[namespace]
 
     def committed(self, applied: Iterable[AppliedBatch], seq: int) -> None:
         """Bring mirrors in step with what was just committed."""
@@ -149,10 +168,8 @@ class Mirrors:
 
     def touch(self, namespace: Namespace, fact_ids: Sequence[FactId], at: datetime) -> None:
         """Count one access of each live row, in memory."""
-        slot = self._loaded(namespace)
+        _, mirror = self._loaded(namespace)
         with self._lock:
-            mirror = slot.mirror
-            assert mirror is not None
             unsaved = self._unsaved.setdefault(namespace, {})
             for fact_id in fact_ids:
                 number = to_uuid(fact_id).int

@@ -33,7 +33,8 @@ class MirrorSnapshot:
         lock: RLock,
         fetch: Callable[[Sequence[FactId]], list[Fact]],
     ) -> None:
-        self._mirror = mirror
+        self.mirror = mirror
+        self.version = mirror.version
         self._lock = lock
         self._fetch = fetch
         self.size = len(mirror.ids)
@@ -60,8 +61,8 @@ class MirrorSnapshot:
         found: list[Postings] = []
         for term in terms:
             with self._lock:
-                term_id = self._mirror.term_ids.get(term)
-                pair = ((), ()) if term_id is None else self._mirror.postings[term_id]
+                term_id = self.mirror.term_ids.get(term)
+                pair = ((), ()) if term_id is None else self.mirror.postings[term_id]
                 rows = np.array(pair[0], dtype=np.int32)
                 tf = np.array(pair[1], dtype=np.float64)
             end = int(np.searchsorted(rows, self.size))
@@ -97,11 +98,11 @@ class MirrorSnapshot:
 
     def fact_ids(self, rows: Sequence[int]) -> list[FactId]:
         """See the protocol."""
-        return [to_fact_id(self._mirror.ids[row]) for row in rows]
+        return [to_fact_id(self.mirror.ids[row]) for row in rows]
 
     def details(self, rows: Sequence[int]) -> list[RowDetails]:
         """See the protocol."""
-        mirror = self._mirror
+        mirror = self.mirror
         return [
             RowDetails(
                 fact_id=to_fact_id(mirror.ids[row]),
@@ -116,7 +117,7 @@ class MirrorSnapshot:
 
     def texts(self, rows: Sequence[int]) -> list[str]:
         """See the protocol."""
-        return [self._mirror.texts[row] for row in rows]
+        return [self.mirror.texts[row] for row in rows]
 
     def cooccurring(self, seeds: Sequence[str]) -> list[Cooccurrence]:
         """See the protocol."""
@@ -124,10 +125,10 @@ class MirrorSnapshot:
         rows = np.unique(np.concatenate(holders)) if holders else np.empty(0, np.int32)
         beside = self._counts(rows)
         everywhere = self._counts(np.flatnonzero(self.eligible))
-        skip = {self._mirror.term_ids[seed] for seed in seeds if seed in self._mirror.term_ids}
+        skip = {self.mirror.term_ids[seed] for seed in seeds if seed in self.mirror.term_ids}
         return [
             Cooccurrence(
-                term=self._mirror.terms[term_id],
+                term=self.mirror.terms[term_id],
                 with_seed=int(beside[term_id]),
                 df=int(everywhere[term_id]),
             )
@@ -142,7 +143,7 @@ class MirrorSnapshot:
         lengths = (ends - starts)[rows]
         offsets = np.repeat(starts[rows] - np.append(0, np.cumsum(lengths)[:-1]), lengths)
         flat = self._forward[offsets + np.arange(len(offsets))]
-        return np.bincount(flat, minlength=len(self._mirror.terms))
+        return np.bincount(flat, minlength=len(self.mirror.terms))
 
 
 def _by_age(item: tuple[int, tuple[int, object]]) -> tuple[int, int]:
