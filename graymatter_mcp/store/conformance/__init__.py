@@ -9,6 +9,7 @@ development installs; nothing else of the package imports it.
 from __future__ import annotations
 
 from graymatter_mcp.store.conformance.bookkeeping import Audit, BookKeeping
+from graymatter_mcp.store.conformance.calls import Calls, Details
 from graymatter_mcp.store.conformance.kit import StoreMaker
 from graymatter_mcp.store.conformance.lasting import Lasting
 from graymatter_mcp.store.conformance.patches import Patches
@@ -36,6 +37,8 @@ class StoreConformance(
     Graph,
     Audit,
     BookKeeping,
+    Calls,
+    Details,
     Races,
     Lasting,
 ):

@@ -37,7 +37,7 @@ class Mirror:
         self.levels = Column(np.int8)
         self.live = Column(np.bool_)
         self.labels: list[str] = []
-        """Confidence as stored; replaced, never changed in place."""
+        """Confidence as stored; grows in place, changes by copy."""
         self.pinned = Column(np.bool_)
         self.text_keys = Column(np.int32)
         self._keys: dict[str, int] = {}
@@ -65,8 +65,18 @@ class Mirror:
             None
         )
 
-    def add(self, number: int, text: str, terms: Sequence[str], created_at: int) -> int:
-        """Append one content fact and return its row; state and vitals follow by other calls."""
+    def add(
+        self,
+        number: int,
+        text: str,
+        terms: Sequence[str],
+        created_at: int,
+        confidence: str,
+        *,
+        is_live: bool,
+        is_pinned: bool,
+    ) -> int:
+        """Append one content fact and return its row; vitals follow by another call."""
         row = len(self.ids)
         if row and (created_at <= self.created_at.view[-1] or number <= self.ids[-1]):
             self._is_chronological = False
@@ -75,12 +85,12 @@ class Mirror:
         self.texts.append(text)
         self._text_bytes += len(text)
         self.text_keys.extend([self._keys.setdefault(text, row)])
-        self.labels.append("")
-        self.pinned.extend([False])
+        self.labels.append(confidence)
+        self.pinned.extend([is_pinned])
         self.created_at.extend([created_at])
         self.lengths.extend([len(terms)])
-        self.levels.extend([1])
-        self.live.extend([True])
+        self.levels.extend([LEVELS[effective_confidence(confidence)]])
+        self.live.extend([is_live])
         self.has_vectors.extend([False])
         self.access_count.extend([0])
         self.accessed_at.extend([created_at])
@@ -110,8 +120,7 @@ class Mirror:
     def set_state(self, row: int, confidence: str, *, is_live: bool, is_pinned: bool) -> None:
         """Change label, life and pin of a row."""
         if self.labels[row] != confidence:
-            if row < len(self.labels) - 1:
-                self.labels = self.labels.copy()
+            self.labels = self.labels.copy()
             self.labels[row] = confidence
         if bool(self.pinned.view[row]) != is_pinned:
             self.pinned.set(row, is_pinned)

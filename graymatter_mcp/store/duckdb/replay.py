@@ -49,8 +49,15 @@ def add_row(mirror: Mirror, row: MirrorRow) -> None:
     if row.kind != "":
         mirror.set_alias(row.number, row.created_at, alias_from_json(row.alias), is_live=is_live)
         return
-    position = mirror.add(row.number, row.text, row.terms.split(), row.created_at)
-    mirror.set_state(position, row.confidence, is_live=is_live, is_pinned=row.is_pinned)
+    position = mirror.add(
+        row.number,
+        row.text,
+        row.terms.split(),
+        row.created_at,
+        row.confidence,
+        is_live=is_live,
+        is_pinned=row.is_pinned,
+    )
     mirror.set_vitals(position, row.access_count, row.accessed_at, row.weight)
 
 
@@ -75,8 +82,15 @@ def _add_fact(mirror: Mirror, fact: Fact, terms: Sequence[str]) -> None:
     if fact.kind != "":
         mirror.set_alias(number, to_microseconds(fact.created_at), fact.alias, is_live=is_live)
     elif number not in mirror.row_of:
-        row = mirror.add(number, fact.text, terms, to_microseconds(fact.created_at))
-        mirror.set_state(row, fact.confidence, is_live=is_live, is_pinned=fact.pinned)
+        row = mirror.add(
+            number,
+            fact.text,
+            terms,
+            to_microseconds(fact.created_at),
+            fact.confidence,
+            is_live=is_live,
+            is_pinned=fact.pinned,
+        )
         mirror.set_vitals(row, fact.access_count, to_microseconds(fact.accessed_at), fact.weight)
 
 
