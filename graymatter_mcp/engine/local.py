@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import anyio
 from anyio import to_thread
 
+from graymatter_mcp.engine.answers import Answers
 from graymatter_mcp.engine.background import Background
 from graymatter_mcp.engine.checkpoints import Checkpoints
-from graymatter_mcp.engine.feedback import UsageLearner, match_of, weak_match_feedback
-from graymatter_mcp.engine.graph import RuleExtractor, StoreGraph, graph_of, hints
+from graymatter_mcp.engine.graph import graph_of
 from graymatter_mcp.engine.lifecycle import NOTICEABLE, Consolidator
 from graymatter_mcp.engine.models import ModelKeeper
 from graymatter_mcp.engine.once import Outcome, Turns, outcome_of
-from graymatter_mcp.engine.recall import Recaller, settle_policy
-from graymatter_mcp.engine.receipts import receipts_of
+from graymatter_mcp.engine.recall import Recaller
 from graymatter_mcp.engine.write import Scribe, again, as_fact_id, checked_namespace, node_id
 from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
@@ -31,7 +30,6 @@ from graymatter_mcp.errors import (
 )
 from graymatter_mcp.model.checkpoints import Checkpoint
 from graymatter_mcp.model.facts import FactKind, Origin
-from graymatter_mcp.model.ids import SHARED_AGENT_ID
 from graymatter_mcp.model.requests import RecallRequest
 from graymatter_mcp.model.results import (
     AgentStatus,
@@ -44,7 +42,7 @@ from graymatter_mcp.model.results import (
     Revision,
 )
 from graymatter_mcp.ranking.aliases import alias_text
-from graymatter_mcp.ranking.merge import merge_batch, merge_scopes
+from graymatter_mcp.ranking.merge import merge_batch
 from graymatter_mcp.store.base import WriteBatch
 
 if TYPE_CHECKING:
@@ -53,7 +51,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.embedding.base import Embedder
     from graymatter_mcp.engine.clock import Clock
     from graymatter_mcp.engine.graph import EntityExtractor, GraphAccessor
-    from graymatter_mcp.engine.recall import Policy, Recalled
     from graymatter_mcp.model.checkpoints import JsonObject, Message
     from graymatter_mcp.model.checks import BackupReport, Check
     from graymatter_mcp.model.config import Config
@@ -106,15 +103,21 @@ class LocalMemory:
         self._store = store
         self._config = config
         self._clock = clock
-        self._analyzer = analyzer
         self.models = ModelKeeper(
             store,
             load_model,
             config.vector_reconcile_interval.total_seconds(),
             model_key=model_key,
         )
-        self._recaller = Recaller(store, self.models, analyzer, config)
         self._scribe = Scribe(store, self.models, clock)
+        self._answers = Answers(
+            store,
+            Recaller(store, self.models, analyzer, config),
+            self._scribe,
+            analyzer,
+            config,
+            clock,
+        )
         self._turns = Turns()
         self._checkpoints = Checkpoints(store, clock)
         self._consolidator = Consolidator(store, clock)
@@ -123,11 +126,6 @@ class LocalMemory:
             lambda namespace: self._consolidate(namespace, config.decay_half_life, NOTICEABLE),
             clock,
             at_once=config.max_async_consolidations,
-        )
-        self._learner = UsageLearner(config.usage_alias_affinity) if config.usage_alias else None
-        self._graph: GraphAccessor | None = StoreGraph(store)
-        self._extractor: EntityExtractor | None = (
-            RuleExtractor() if config.knowledge_graph else None
         )
         self._limiter = anyio.CapacityLimiter(_WAITING_CALLS)
         # Ranking is work for a core: more threads than cores only take turns.
@@ -160,126 +158,31 @@ class LocalMemory:
         """Replace the graph that hints and links use; None takes it away."""
         if self._is_closed:
             raise StoreClosedError
-        self._graph = graph
-        self._extractor = extractor
-
-    def _top_k(self, top_k: int | None) -> int:
-        return self._config.top_k if top_k is None or top_k <= 0 else top_k
-
-    def _policy(self, request: RecallRequest | BatchRecallRequest) -> Policy:
-        return settle_policy(request.options, self._config.confidence_weight)
+        self._answers.graph = graph
+        self._answers.extractor = extractor
 
     async def recall(self, request: RecallRequest) -> RecallResult:
         """See the protocol."""
-        return await self._ranking(self._recall, request)
-
-    def _recall(self, request: RecallRequest) -> RecallResult:
-        namespace = checked_namespace(request.namespace)
-        policy = self._policy(request)
-        recalled = self._recaller.recall(
-            namespace, request.query, self._top_k(request.top_k), policy
-        )
-        match = match_of(recalled, self._analyzer)
-        note = weak_match_feedback(recalled, match)
-        if request.learn and self._learner is not None and policy.min_confidence is None:
-            self._learn(namespace, self._learner.observe(namespace, match, self._clock.now()))
-        ids = tuple(recalled.snapshot.fact_ids([ranked.row for ranked in recalled.ranked]))
-        self._store.touch(namespace, ids, self._clock.now())
-        texts = tuple(recalled.texts)
-        if request.hints and policy.min_confidence is None and texts:
-            texts += self._hints(namespace, ids[0], texts)
-        if request.top_k is not None and request.top_k > 0:
-            texts = texts[: request.top_k]
-        return RecallResult(
-            facts=texts,
-            feedback=note,
-            retrieval=policy.metadata,
-            degraded=recalled.degraded,
-            fact_ids=ids,
-        )
-
-    def _learn(self, namespace: Namespace, pairs: Sequence[tuple[str, str]]) -> None:
-        try:
-            for term, equivalent in pairs:
-                self._scribe.add_alias(namespace, term, [equivalent], Origin(), "usage")
-        except GraymatterError as exc:
-            logger.warning("no alias was learnt: %s", exc)
-
-    def _hints(self, namespace: Namespace, top: FactId, texts: tuple[str, ...]) -> tuple[str, ...]:
-        if self._graph is None or self._extractor is None:
-            return ()
-        try:
-            return hints(
-                self._graph, self._extractor, self._store, namespace, (top, texts[0]), texts
-            )
-        except Exception as exc:  # noqa: BLE001 - graph and extractor may be the caller's own
-            logger.warning("no graph hints: %s", type(exc).__name__)
-            return ()
+        return await self._ranking(self._answers.plain, request)
 
     async def recall_explain(self, request: RecallRequest) -> RecallExplainResult:
         """See the protocol."""
-        return await self._ranking(self._recall_explain, request)
-
-    def _recall_explain(self, request: RecallRequest) -> RecallExplainResult:
-        namespace = checked_namespace(request.namespace)
-        policy = self._policy(request)
-        now = self._clock.now()
-        recalled = self._recaller.recall(
-            namespace, request.query, self._top_k(request.top_k), policy
-        )
-        receipts = receipts_of(recalled, policy, self._store, namespace, now, self._extractor)
-        self._store.touch(namespace, [one.provenance.fact_id for one in receipts], now)
-        return RecallExplainResult(
-            receipts=receipts, retrieval=policy.metadata, degraded=recalled.degraded
-        )
+        return await self._ranking(self._answers.explained, request)
 
     async def recall_all(self, request: RecallRequest) -> RecallResult:
         """See the protocol."""
-        return await self._ranking(self._recall_all, request)
-
-    def _recall_all(self, request: RecallRequest) -> RecallResult:
-        policy = self._policy(request)
-        top_k = self._top_k(request.top_k)
-        namespaces = {"agent": checked_namespace(request.namespace), "shared": SHARED_AGENT_ID}
-        found: dict[str, Recalled] = {}
-        for scope, namespace in namespaces.items():
-            try:
-                found[scope] = self._recaller.recall(namespace, request.query, top_k, policy)
-            except GraymatterError as exc:
-                exc.args = (f"recall {scope}: {exc}",)
-                raise
-        merged = merge_scopes(found["agent"].texts, found["shared"].texts, top_k)
-        ids_of = {
-            scope: dict(
-                zip(
-                    recalled.texts,
-                    recalled.snapshot.fact_ids([ranked.row for ranked in recalled.ranked]),
-                    strict=True,
-                )
-            )
-            for scope, recalled in found.items()
-        }
-        for scope, namespace in namespaces.items():
-            returned = [ids_of[scope][text] for text, owner in merged if owner == scope]
-            self._store.touch(namespace, returned, self._clock.now())
-        return RecallResult(
-            facts=tuple(text for text, _ in merged),
-            retrieval=policy.metadata,
-            degraded=found["agent"].degraded or found["shared"].degraded,
-            fact_ids=tuple(ids_of[scope][text] for text, scope in merged),
-        )
+        return await self._ranking(self._answers.all_scopes, request)
 
     async def recall_batch(self, request: BatchRecallRequest) -> BatchRecallResult:
         """See the protocol."""
-        namespace = checked_namespace(request.namespace)
-        policy = self._policy(request)
-        top_k = self._top_k(request.top_k)
+        checked_namespace(request.namespace)
+        policy = self._answers.policy_of(request.options)
         entries: dict[int, tuple[BatchEntry, Degraded | None]] = {}
 
         async def answer(position: int, query: str) -> None:
             try:
                 entries[position] = await self._ranking(
-                    self._batch_entry, namespace, query, top_k, policy
+                    self._answers.one_of_batch, request, query, policy
                 )
             except GraymatterError as exc:
                 entries[position] = BatchEntry(query=query, facts=None, error=str(exc)), None
@@ -297,15 +200,6 @@ class LocalMemory:
             retrieval=policy.metadata,
             degraded=next((degraded for _, degraded in answers if degraded), None),
         )
-
-    def _batch_entry(
-        self, namespace: Namespace, query: str, top_k: int, policy: Policy
-    ) -> tuple[BatchEntry, Degraded | None]:
-        recalled = self._recaller.recall(namespace, query, top_k, policy)
-        ids = tuple(recalled.snapshot.fact_ids([ranked.row for ranked in recalled.ranked]))
-        self._store.touch(namespace, ids, self._clock.now())
-        entry = BatchEntry(query=query, facts=tuple(recalled.texts), fact_ids=ids)
-        return entry, recalled.degraded
 
     async def remember(self, request: RememberRequest) -> Fact:
         """See the protocol."""
@@ -485,7 +379,7 @@ class LocalMemory:
         self, namespace: Namespace, source: str, target: str, call_key: CallKey | None = None
     ) -> tuple[str, str]:
         """See the protocol."""
-        if self._graph is None:
+        if self._answers.graph is None:
             raise CapabilityUnsupportedError("knowledge graph not available")
         checked_namespace(namespace)
         return await self._once(
@@ -516,19 +410,21 @@ class LocalMemory:
 
     async def resume_checkpoint(self, namespace: Namespace) -> Checkpoint:
         """See the protocol."""
-        return await self._in_thread(self._checkpoints.resume, namespace)
+        return await self._in_thread(self._checkpoints.resume, checked_namespace(namespace))
 
     async def load_checkpoint(self, namespace: Namespace, checkpoint_id: str) -> Checkpoint:
         """See the protocol."""
-        return await self._in_thread(self._checkpoints.load, namespace, checkpoint_id)
+        return await self._in_thread(
+            self._checkpoints.load, checked_namespace(namespace), checkpoint_id
+        )
 
     async def list_checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
         """See the protocol."""
-        return await self._in_thread(self._store.checkpoints, namespace)
+        return await self._in_thread(self._store.checkpoints, checked_namespace(namespace))
 
     async def list_facts(self, namespace: Namespace) -> list[Fact]:
         """See the protocol."""
-        return await self._in_thread(self._store.list, namespace)
+        return await self._in_thread(self._store.list, checked_namespace(namespace))
 
     async def list_agents(self) -> list[Namespace]:
         """See the protocol."""
@@ -563,9 +459,9 @@ class LocalMemory:
         self, namespace: Namespace, half_life: timedelta, by: float = 0.0
     ) -> ConsolidationReport:
         report = self._consolidator.consolidate(namespace, half_life, by=by)
-        if self._extractor is not None:
+        if self._answers.extractor is not None:
             try:
-                self._populate(namespace, self._extractor)
+                self._populate(namespace, self._answers.extractor)
             except Exception as exc:  # noqa: BLE001 - the extractor may be the caller's own
                 logger.warning("the graph was not populated: %s", type(exc).__name__)
         return report
@@ -604,7 +500,7 @@ class LocalMemory:
             pinned=sum(one.pinned for one in stats.namespaces),
             nodes=stats.nodes,
             edges=stats.edges,
-            auto_populate=self._extractor is not None,
+            auto_populate=self._answers.extractor is not None,
             model=self.models.model_key,
             degraded=self.models.degraded,
             agents=tuple(

@@ -206,13 +206,15 @@ class ModelKeeper:
 
     def _drain(self, embedder: Embedder) -> bool:
         """Embed one batch from the queue; whether there was any."""
-        batch: list[PendingVector] = []
-        while self._queue and len(batch) < _BATCH:
+        waiting: dict[tuple[Namespace, FactId], PendingVector] = {}
+        while self._queue and len(waiting) < _BATCH:
             pending = self._queue.popleft()
-            if self._embedded.get((pending.namespace, pending.fact_id)) != hash(pending.text):
-                batch.append(pending)
-        if not batch:
+            key = (pending.namespace, pending.fact_id)
+            if self._embedded.get(key) != hash(pending.text):
+                waiting[key] = pending
+        if not waiting:
             return False
+        batch = list(waiting.values())
         self._settled.clear()
         vectors = [new for pending in batch if (new := _embed(embedder, pending)) is not None]
         stored = {(new.namespace, new.fact_id) for new in vectors}

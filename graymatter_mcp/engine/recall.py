@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.engine.models import ModelKeeper
     from graymatter_mcp.model.config import Config
-    from graymatter_mcp.model.ids import Namespace
+    from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.model.requests import RecallOptions
     from graymatter_mcp.ranking.fusion import Ranking
     from graymatter_mcp.ranking.signals import Ranked
@@ -118,6 +118,11 @@ class Recalled:
     tokens: Sequence[str]
     """Unstemmed tokens of the effective query."""
     degraded: Degraded | None
+
+    @property
+    def fact_ids(self) -> tuple[FactId, ...]:
+        """Identities of the ranked facts, best first."""
+        return tuple(self.snapshot.fact_ids([one.row for one in self.ranked]))
 
 
 class Recaller:

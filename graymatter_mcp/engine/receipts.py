@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.ranking.signals import Ranked
     from graymatter_mcp.store.base import MemoryStore, RowDetails
+
+logger = logging.getLogger(__name__)
 
 
 def receipts_of(
@@ -49,10 +52,20 @@ def receipts_of(
             policy,
             now,
             supersedes=transitive(direct, one.fact_id) if has_lineage else (),
-            kg_links=None if extractor is None else tuple(extractor.extract(one.text)),
+            kg_links=_entities(extractor, one.text),
         )
         for ranked, one in zip(recalled.ranked, details, strict=True)
     )
+
+
+def _entities(extractor: EntityExtractor | None, text: str) -> tuple[str, ...] | None:
+    if extractor is None:
+        return None
+    try:
+        return tuple(extractor.extract(text))
+    except Exception as exc:  # noqa: BLE001 - the extractor may be the caller's own
+        logger.warning("no entities: %s", type(exc).__name__)
+        return None
 
 
 def _receipt(
