@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graymatter_mcp.bridge import directory
+from graymatter_mcp.bridge.lines import MAX_LINE_BYTES, MIN_LINE_BYTES
 from graymatter_mcp.errors import InvalidArgumentError, RoutingConflictError
 from graymatter_mcp.model.config import BUNDLED_MODEL, Config
 
@@ -77,6 +78,7 @@ class Settings(BaseSettings):
     no_daemon: Switch = False
     idle_exit: Duration = timedelta(minutes=15)
     loopback_tcp: Switch = False
+    max_line_bytes: int = Field(default=MAX_LINE_BYTES, ge=MIN_LINE_BYTES)
     force_network_fs: Switch = False
 
     def config(self, data_dir: Path) -> Config:

@@ -30,8 +30,18 @@ def locate(
 
     Raises:
         DirectoryError: ``CLAUDE_PROJECT_DIR`` is unusable, or the working directory has another
-            store.
+            store, or is gone.
     """
+    try:
+        return _located(flag, environment, is_service=is_service)
+    except FileNotFoundError:
+        # What an absolute path of it needs is the working directory.
+        raise DirectoryError("the working directory is gone: choose one with --dir") from None
+
+
+def _located(
+    flag: str | None, environment: Mapping[str, str], *, is_service: bool
+) -> tuple[str, str]:
     if flag:
         return os.path.abspath(flag), "--dir"
     if environment.get("GRAYMATTER_DIR"):

@@ -38,29 +38,38 @@ class Handshake:
         """Whether the session opened without a handshake."""
         return bool(self._is_modern)
 
+    def is_read(self, params: dict[str, Any] | None) -> bool:
+        """Whether a call of a tool changes nothing, so that losing its answer loses nothing."""
+        name = (params or {}).get("name")
+        tools: Any = self._built["handshake"]["tools/list"]["tools"]
+        return any(tool["name"] == name and tool["annotations"]["readOnlyHint"] for tool in tools)
+
     def answer(self, request: Request) -> dict[str, Any] | None:
         """Return the result of a request that needs no owner; None for all others."""
         if self._is_modern is None:
             self._is_modern = request.method != "initialize" and _has_envelope(request.params)
-            if not self._is_modern and request.method == "initialize":
-                return self._initialize(request)
         if self._is_modern:
             return self._answer_modern(request)
+        if request.method == "initialize" and not self._is_open:
+            return self._initialize(request)
         return self._answer_open(request)
 
     def _initialize(self, request: Request) -> dict[str, Any] | None:
         params: Any = request.params
-        self.opener = (request.method, params)
         if not _is_opening(params):
             return None  # the owner says what is wrong with it
+        self.opener = (request.method, params)
         self._is_open = True
         versions: dict[str, Any] = self._built["initialize"]
         return versions.get(params["protocolVersion"], versions[self._built["newest"]])
 
     def _answer_open(self, request: Request) -> dict[str, Any] | None:
+        params: Any = request.params or {}
+        if not _is_plain_meta(params.get("_meta", {})):
+            return None
         if request.method == "ping":
             return {}
-        if request.method == "tools/list" and self._is_open and not _asks_more(request.params):
+        if request.method == "tools/list" and self._is_open and not set(params) - {"_meta"}:
             return self._built["handshake"]["tools/list"]
         return None
 
@@ -106,6 +115,10 @@ def _is_client(info: Any) -> bool:
     return isinstance(fields.get("name"), str) and isinstance(fields.get("version"), str)
 
 
-def _asks_more(params: dict[str, Any] | None) -> bool:
-    """Whether a list request asks for more than the plain first page."""
-    return (bool(params) and set(params or ()) != {"_meta"}) or _has_envelope(params)
+def _is_plain_meta(meta: Any) -> bool:
+    """Whether it is what a request of the handshake era may say of itself."""
+    return (
+        isinstance(meta, dict)
+        and VERSION_KEY not in meta
+        and type(meta.get("progressToken", "")) in (str, int)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] - as decoded
+    )

@@ -24,7 +24,11 @@ INVALID_PARAMS: Final = -32602
 INTERNAL_ERROR: Final = -32603
 
 MAX_LINE_BYTES: Final = 64 * 1024 * 1024
-"""Longest line that is read whole; of a longer one only the ends are kept."""
+"""Longest line that is read whole, unless set; of a longer one only the ends are kept."""
+
+LIMIT_VARIABLE: Final = "GRAYMATTER_MAX_LINE_BYTES"
+MIN_LINE_BYTES: Final = 1024
+NO_LIMIT: Final = 1 << 62
 
 HEAD_BYTES: Final = 64 * 1024
 TAIL_BYTES: Final = 1024
@@ -54,7 +58,7 @@ class Value:
 
 
 class Overlong(Value):
-    """The ends of a line above `MAX_LINE_BYTES`, kept to find its id."""
+    """The ends of a line above the limit, kept to find its id."""
 
     __slots__ = ("head", "tail")
     head: bytes
@@ -131,14 +135,21 @@ class LineSplitter:
         return line
 
 
-def read_line(line: bytes | Overlong) -> Request | Notification | Refusal | None:
-    """Read one line; None when it asks for nothing (blank, or an answer to us)."""
+def read_line(
+    line: bytes | Overlong, limit: int = MAX_LINE_BYTES
+) -> Request | Notification | Refusal | None:
+    """Read one line; None when it asks for nothing (blank, or an answer to us).
+
+    Args:
+        line: As the splitter cut it.
+        limit: The splitter's, to be named where the line was longer.
+    """
     if isinstance(line, Overlong):
         text = line.head.decode("utf-8", "replace") + "\n" + line.tail.decode("utf-8", "replace")
         return Refusal(
             salvage_id(text),
             INVALID_REQUEST,
-            f"Invalid Request: a line over {MAX_LINE_BYTES} bytes",
+            f"Invalid Request: a line over {limit} bytes; {LIMIT_VARIABLE} sets the limit",
         )
     # A lone broken byte must not cost the whole message: the field it sits in is still readable.
     text = line.decode("utf-8", "replace").lstrip("\ufeff")

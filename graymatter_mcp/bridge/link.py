@@ -8,6 +8,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 
 from graymatter_mcp.bridge.directory import read_owner
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT_S = 2.0
 START_TIMEOUT_S = 10.0
 EXACTLY_ONCE = "exactly-once-v1"
+UNAUTHORIZED = "unauthorized"
 EXIT_TAKEN = 3
 """Exit status of a started owner that found the directory taken: another one is there."""
 
@@ -26,6 +28,8 @@ REASON = "graymatter: "
 
 _POLL_S = 0.005
 _HELLO_BYTES = 4096
+_left: list[int] = []
+"""Pids of owners that we started and nobody watches any more."""
 
 
 class NoOwnerError(Exception):
@@ -39,7 +43,7 @@ class Owner:
         self.connection = connection
         self.rest = rest
         """Bytes that came behind the greeting."""
-        self.is_exact = EXACTLY_ONCE in hello.get("capabilities", [])
+        self.is_exact = EXACTLY_ONCE in (hello.get("capabilities") or ())
 
 
 def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
@@ -55,18 +59,32 @@ def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
     """
     deadline = time.monotonic() + START_TIMEOUT_S
     started: _Started | None = None
-    while True:
-        owner = _greet(directory, version)
-        if owner is not None:
-            return owner
-        if started is None or started.has_ended:
-            started = _Started(command)
-        reason = started.failure()
-        if reason is not None:
-            raise NoOwnerError(reason)
-        if time.monotonic() > deadline:
-            raise NoOwnerError("the owner did not start in time; run: graymatter doctor")
-        time.sleep(_POLL_S)
+    reap()
+    try:
+        while True:
+            owner = _greet(directory, version)
+            if owner is not None:
+                return owner
+            if started is None or started.has_ended:
+                started = _Started(command)
+            reason = started.failure()
+            if reason is not None:
+                raise NoOwnerError(reason)
+            if time.monotonic() > deadline:
+                raise NoOwnerError("the owner did not start in time; run: graymatter doctor")
+            time.sleep(_POLL_S)
+    except OSError as exc:
+        raise NoOwnerError("no process can be started; run: graymatter doctor") from exc
+    finally:
+        if started is not None:
+            started.let_go()
+
+
+def reap() -> None:
+    """Forget started owners that have ended; until then they look alive to whoever waits."""
+    for pid in list(_left):
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            _left.remove(pid)
 
 
 def own_command(directory: str, *, may_create: bool) -> list[str]:
@@ -95,7 +113,8 @@ def _greet(directory: str, version: str) -> Owner | None:
         connection.settimeout(None)
         return Owner(connection, answer, rest)
     connection.close()
-    if answer.get("graymatter") == "leaving":
+    if answer.get("graymatter") == "leaving" or answer.get("reason") == UNAUTHORIZED:
+        # The token was that of an owner before it, whose note we had read.
         return None
     raise NoOwnerError(str(answer.get("reason", "the owner did not greet")))
 
@@ -106,8 +125,12 @@ def connect(note: dict[str, Any], door: str) -> socket.socket | None:
     try:
         if isinstance(address, str):
             connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            connection.settimeout(CONNECT_TIMEOUT_S)
-            connection.connect(address)
+            try:
+                connection.settimeout(CONNECT_TIMEOUT_S)
+                connection.connect(address)
+            except OSError:
+                connection.close()
+                raise
             return connection
         if isinstance(address, list):
             host, port = str(address[0]), int(address[1])  # pyright: ignore[reportUnknownArgumentType]
@@ -115,6 +138,12 @@ def connect(note: dict[str, Any], door: str) -> socket.socket | None:
     except (OSError, ValueError, LookupError, TypeError):
         return None
     return None
+
+
+def hang_up(connection: socket.socket) -> None:
+    """End a connection for whoever is at work on it; its number stays taken until it is closed."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 def _read_hello(connection: socket.socket) -> tuple[dict[str, Any], bytes]:
@@ -126,10 +155,9 @@ def _read_hello(connection: socket.socket) -> tuple[dict[str, Any], bytes]:
         data += chunk
     line, _, rest = data.partition(b"\n")
     try:
-        answer: Any = json.loads(line)
-    except ValueError:
+        return dict(json.loads(line)), rest
+    except (ValueError, TypeError):
         raise ConnectionResetError from None
-    return dict(answer), rest
 
 
 class _Started:
@@ -141,19 +169,24 @@ class _Started:
         self._errors, writing = os.pipe()
         os.set_blocking(self._errors, False)
         null = os.devnull
-        self._pid = os.posix_spawn(
-            sys.executable,
-            command,
-            os.environ,
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, null, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 1, null, os.O_WRONLY, 0),
-                (os.POSIX_SPAWN_DUP2, writing, 2),
-            ],
-            setsid=True,
-            setsigdef=[signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE],
-        )
-        os.close(writing)
+        try:
+            self._pid = os.posix_spawn(
+                sys.executable,
+                command,
+                os.environ,
+                file_actions=[
+                    (os.POSIX_SPAWN_OPEN, 0, null, os.O_RDONLY, 0),
+                    (os.POSIX_SPAWN_OPEN, 1, null, os.O_WRONLY, 0),
+                    (os.POSIX_SPAWN_DUP2, writing, 2),
+                ],
+                setsid=True,
+                setsigdef=[signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE],
+            )
+        except OSError:
+            os.close(self._errors)
+            raise
+        finally:
+            os.close(writing)
 
     def failure(self) -> str | None:
         """Return why it ended, or None while it may still come up."""
@@ -163,18 +196,23 @@ class _Started:
         if pid == 0:
             return None
         self.has_ended = True
-        code = os.waitstatus_to_exitcode(status)
-        if code == EXIT_TAKEN or code < 0:
-            # Another owner is there or going; or ours was killed, which says nothing of the next.
-            os.close(self._errors)
-            return None
         try:
             said = os.read(self._errors, _HELLO_BYTES).decode("utf-8", "replace").strip()
         except OSError:
             said = ""
         os.close(self._errors)
+        code = os.waitstatus_to_exitcode(status)
+        if code == EXIT_TAKEN or code < 0:
+            # Another owner is there or going; or ours was killed, which says nothing of the next.
+            return None
         # Only what is meant for clients: the last words of a crash may hold anything.
         reasons = [line for line in said.splitlines() if line.startswith(REASON)]
         if not reasons:
             return "the owner did not start; run: graymatter doctor"
         return reasons[-1].removeprefix(REASON)
+
+    def let_go(self) -> None:
+        """Leave it to itself."""
+        if not self.has_ended:
+            os.close(self._errors)
+            _left.append(self._pid)

@@ -10,6 +10,9 @@ from graymatter_mcp.bridge.claim import claim_stdio
 from graymatter_mcp.bridge.directory import DirectoryError, holds_store, locate
 from graymatter_mcp.bridge.handshake import Handshake
 from graymatter_mcp.bridge.lines import (
+    LIMIT_VARIABLE,
+    MAX_LINE_BYTES,
+    MIN_LINE_BYTES,
     LineSplitter,
     Notification,
     Refusal,
@@ -32,7 +35,10 @@ DRAIN_TIMEOUT_S = 330.0
 """Longest wait for answers after the input ended: above the slowest call, five minutes."""
 HURRY_TIMEOUT_S = 0.8
 """The same after a signal."""
+_LOOK_S = 1.0
+"""How often to look whether the client is still there."""
 _READ_BYTES = 256 * 1024
+_PREFIX = "GRAYMATTER_"
 _TRUE = ("1", "true", "yes", "on")
 
 
@@ -77,12 +83,35 @@ def serve(invocation: Invocation) -> NoReturn:
         _give_up(str(exc))
     if not invocation.may_create and not holds_store(directory):
         _give_up("there is no memory here, and none may be created")
-    session = Session(directory, may_create=invocation.may_create)
+    try:
+        limit = line_limit(os.environ.get(LIMIT_VARIABLE))
+    except ValueError as exc:
+        _give_up(f"{LIMIT_VARIABLE}: {exc}")
+    session = Session(directory, limit, may_create=invocation.may_create)
+    for name in session.unknown_variables():
+        sys.stderr.write(f"graymatter: unknown variable {name}: is it misspelt?\n")
     if not invocation.is_quiet:
         sys.stderr.write(f"graymatter: serving {directory} (by {why})\n")
         sys.stderr.flush()
     session.run()
     os._exit(0)
+
+
+def line_limit(value: str | None) -> int:
+    """Read the longest line in bytes.
+
+    Raises:
+        ValueError: It is no whole number, or too small for any message.
+    """
+    if value is None:
+        return MAX_LINE_BYTES
+    try:
+        limit = int(value)
+    except ValueError:
+        raise ValueError("must be a number of bytes") from None
+    if limit < MIN_LINE_BYTES:
+        raise ValueError(f"must be at least {MIN_LINE_BYTES}")
+    return limit
 
 
 def _give_up(reason: str) -> NoReturn:
@@ -103,8 +132,10 @@ def built_answers() -> dict[str, Any]:
 class Session:
     """One client, from its first line to its last."""
 
-    def __init__(self, directory: str, *, may_create: bool) -> None:
+    def __init__(self, directory: str, limit: int, *, may_create: bool) -> None:
+        self._parent = os.getppid()
         self._directory = directory
+        self._limit = limit
         self._may_create = may_create
         self._wire = claim_stdio()
         self._built = built_answers()
@@ -114,11 +145,18 @@ class Session:
         signals: Any = _signal
         for number in (signals.SIGTERM, signals.SIGINT, signals.SIGHUP):
             signals.signal(number, self._hurry)
+        signals.signal(signals.SIGALRM, self._look)
+        signals.setitimer(signals.ITIMER_REAL, _LOOK_S, _LOOK_S)
+
+    def unknown_variables(self) -> list[str]:
+        """Return the variables with our prefix that no setting reads, ascending."""
+        known = self._built["variables"]
+        return sorted(name for name in os.environ if name.startswith(_PREFIX) and name not in known)
 
     def run(self) -> None:
         """Serve until the input ends and all that was read is answered."""
         for line in self._lines():
-            message = read_line(line)
+            message = read_line(line, self._limit)
             if isinstance(message, Refusal):
                 self._write(encode(error_message(message.id, message.code, message.message)))
             elif isinstance(message, Request):
@@ -135,14 +173,20 @@ class Session:
         result = self._handshake.answer(request)
         if result is None:
             self._relayed().request(request)
-        else:
-            self._write(encode({"jsonrpc": "2.0", "id": request.id, "result": result}))
+            return
+        if self._relay is not None and request.method == "initialize":
+            self._relay.open()
+        self._write(encode({"jsonrpc": "2.0", "id": request.id, "result": result}))
 
     def _lines(self) -> Iterator[bytes | Overlong]:
-        splitter = LineSplitter()
+        splitter = LineSplitter(self._limit)
         while True:
             try:
                 chunk = os.read(self._wire.stdin, _READ_BYTES)
+            except BlockingIOError:
+                # Whoever shares the pipe has made it so.
+                self._wait(self._wire.stdin, is_input=True)
+                continue
             except OSError:
                 chunk = b""
             if not chunk:
@@ -160,11 +204,21 @@ class Session:
 
     def _write_all(self, line: bytes) -> None:
         rest = memoryview(line)
-        try:
-            while rest:
+        while rest:
+            try:
                 rest = rest[os.write(self._wire.stdout, rest) :]
-        except OSError:
-            os._exit(0)  # nobody reads any more
+            except BlockingIOError:
+                self._wait(self._wire.stdout, is_input=False)
+            except OSError:
+                os._exit(0)  # nobody reads any more
+
+    @staticmethod
+    def _wait(fd: int, *, is_input: bool) -> None:
+        import select
+
+        poll = select.poll()
+        poll.register(fd, select.POLLIN if is_input else select.POLLOUT)
+        poll.poll()
 
     def _relayed(self) -> Relay:
         """Return the relay, which is loaded and started by the first need."""
@@ -179,11 +233,23 @@ class Session:
             self._relay = Relay(
                 self._handshake,
                 self._write,
-                lambda: os._exit(0),
                 lambda: reach_owner(self._directory, self._built["version"], command),
             )
             self._relay.start()
         return self._relay
+
+    def _look(self, *_: object) -> None:
+        """Leave when the client is gone, though others may hold its ends of our pipes."""
+        import select
+
+        poll = select.poll()
+        poll.register(self._wire.stdout, 0)
+        if os.getppid() != self._parent or poll.poll(0):
+            os._exit(0)
+        if self._relay is not None:
+            from graymatter_mcp.bridge.link import reap
+
+            reap()
 
     def _hurry(self, *_: object) -> None:
         """Leave within a second; what is answered meanwhile still gets out."""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import suppress
 
 from graymatter_mcp.bridge.lines import (
     INTERNAL_ERROR,
+    NO_LIMIT,
     LineSplitter,
     encode,
     encode_id,
     error_message,
 )
-from graymatter_mcp.bridge.link import NoOwnerError, Owner
+from graymatter_mcp.bridge.link import NoOwnerError, Owner, hang_up
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,19 +30,19 @@ OUTCOME_UNKNOWN = (
     "outcome unknown: the owner went away after the write was sent; check before sending it again"
 )
 _READ_BYTES = 256 * 1024
-_PARENT_CHECK_S = 1.0
 _RETRY_S = 0.05
 
 
 class _Pending:
     """A request without an answer; `line` is what the owner gets, under a number of ours."""
 
-    __slots__ = ("id", "is_call", "line", "was_sent")
+    __slots__ = ("id", "is_call", "is_read", "line", "was_sent")
 
-    def __init__(self, request_id: JsonId, line: bytes, *, is_call: bool) -> None:
+    def __init__(self, request_id: JsonId, line: bytes, *, is_call: bool, is_read: bool) -> None:
         self.id = request_id
         self.line = line
         self.is_call = is_call
+        self.is_read = is_read
         self.was_sent = False
 
 
@@ -51,7 +53,6 @@ class Relay:
         self,
         handshake: Handshake,
         write: Callable[[bytes], None],
-        leave: Callable[[], None],
         reach: Callable[[], Owner],
     ) -> None:
         """Prepare; nothing is connected before `start`.
@@ -59,13 +60,14 @@ class Relay:
         Args:
             handshake: Knows how the session was opened.
             write: Writes one line to the client.
-            leave: Ends the process: the parent is gone.
             reach: Finds or starts an owner; raises NoOwnerError.
         """
         self._handshake = handshake
         self._write = write
-        self._leave = leave
         self._reach = reach
+        # Held while an owner is written to, which may take as long as the owner reads nothing.
+        # The other lock is not: the thread that reads must go on, or both ends wait for ever.
+        self._sending = threading.Lock()
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._pending: dict[int, _Pending] = {}
@@ -73,7 +75,8 @@ class Relay:
         self._count = 0
         self._initialized: bytes | None = None
         self._owner: Owner | None = None
-        self._parent = os.getppid()
+        self._opened_behind = 0
+        """Number of the last request that came before the opening."""
         self._swallowed: set[int] = set()
 
     def start(self) -> None:
@@ -85,29 +88,44 @@ class Relay:
         message: dict[str, Any] = {"jsonrpc": "2.0", "method": request.method}
         is_call = request.method == "tools/call"
         if request.params is not None:
-            message["params"] = _stamped(request.params) if is_call else request.params
-        with self._lock:
-            number = self._next()
-            pending = _Pending(request.id, encode(message | {"id": number}), is_call=is_call)
-            self._pending[number] = pending
-            self._numbers[_key(request.id)] = number
-            self._changed.notify_all()
-            self._send(pending)
+            message["params"] = self._stamped(request.params) if is_call else request.params
+        is_read = is_call and self._handshake.is_read(request.params)
+        with self._sending:
+            with self._lock:
+                number = self._next()
+                line = encode(message | {"id": number})
+                pending = _Pending(request.id, line, is_call=is_call, is_read=is_read)
+                self._pending[number] = pending
+                self._numbers[_key(request.id)] = number
+                owner = self._owner
+                pending.was_sent = owner is not None
+                self._changed.notify_all()
+            self._send(owner, line)
+
+    def open(self) -> None:
+        """Tell an owner that is there already how the session was opened."""
+        with self._sending:
+            with self._lock:
+                self._opened_behind = self._count
+                owner, lines = self._owner, self._opening()
+            self._send(owner, *lines)
 
     def notify(self, notification: Notification) -> None:
         """Pass a notification on; a cancelled request needs no answer any more."""
         params = notification.params
-        with self._lock:
-            if notification.method == "notifications/initialized":
-                self._initialized = encode(_notification(notification.method, params))
-            if notification.method == "notifications/cancelled":
-                number = self._numbers.pop(_key((params or {}).get("requestId")), None)
-                if number is None or self._pending.pop(number, None) is None:
-                    return
-                params = {**(params or {}), "requestId": number}
-                self._changed.notify_all()
-            if self._owner is not None:
-                self._send_line(self._owner, encode(_notification(notification.method, params)))
+        with self._sending:
+            with self._lock:
+                if notification.method == "notifications/cancelled":
+                    number = self._numbers.pop(_key((params or {}).get("requestId")), None)
+                    if number is None or self._pending.pop(number, None) is None:
+                        return
+                    params = {**(params or {}), "requestId": number}
+                    self._changed.notify_all()
+                line = encode(_notification(notification.method, params))
+                if notification.method == "notifications/initialized":
+                    self._initialized = line
+                owner = self._owner
+            self._send(owner, line)
 
     def drain(self, timeout_s: float) -> None:
         """Wait until every request is answered, or time is up."""
@@ -121,21 +139,25 @@ class Relay:
         """Whether nothing waits for an answer."""
         return not self._pending
 
+    def _stamped(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Give a call a key of its own, so that sending it again has no second effect."""
+        meta = {} if params.get("_meta") is None else params["_meta"]
+        if not isinstance(meta, dict) or KEY in meta:
+            return params
+        if self._handshake.is_modern and not meta:
+            return params  # refused for its missing envelope, in the words for that
+        return {**params, "_meta": {**meta, KEY: os.urandom(16).hex()}}
+
     def _next(self) -> int:
         self._count += 1
         return self._count
 
-    def _send(self, pending: _Pending) -> None:
-        if self._owner is not None:
-            pending.was_sent = True
-            self._send_line(self._owner, pending.line)
-
-    def _send_line(self, owner: Owner, line: bytes) -> None:
-        try:
-            owner.connection.sendall(line)
-        except OSError:
-            # The reading thread notices too, and sends again what is unanswered.
-            owner.connection.close()
+    def _send(self, owner: Owner | None, *lines: bytes) -> None:
+        if owner is None:
+            return
+        with suppress(OSError):  # the thread that reads sees the end, and all is sent again
+            for line in lines:
+                owner.connection.sendall(line)
 
     def _run(self) -> None:
         while True:
@@ -145,9 +167,10 @@ class Relay:
                 self._refuse_all(str(exc))
                 self._wait_for_request()
                 continue
-            self._greeted(owner)
+            self._catch_up(owner)
             self._read_from(owner)
-            with self._lock:
+            hang_up(owner.connection)
+            with self._sending, self._lock:
                 self._owner = None
             owner.connection.close()
             self._settle_unsure(owner)
@@ -159,43 +182,47 @@ class Relay:
         """Wait until somebody needs an owner."""
         with self._lock:
             while not self._pending:
-                self._changed.wait(_PARENT_CHECK_S)
-                self._check_parent()
+                self._changed.wait()
 
-    def _check_parent(self) -> None:
-        if os.getppid() != self._parent:
-            self._leave()
-
-    def _greeted(self, owner: Owner) -> None:
+    def _catch_up(self, owner: Owner) -> None:
         """Put a fresh connection where the session is, and send what waits."""
+        self._sending.acquire()
         with self._lock:
-            if self._handshake.opener is not None:
-                method, params = self._handshake.opener
-                number = self._next()
-                self._swallowed.add(number)
-                message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-                self._send_line(owner, encode(message))
-                if self._initialized is not None:
-                    self._send_line(owner, self._initialized)
             self._owner = owner
-            for pending in list(self._pending.values()):
-                self._send(pending)
+            waiting = list(self._pending.items())
+            for _, pending in waiting:
+                pending.was_sent = True
+            last = self._opened_behind
+            lines = [pending.line for number, pending in waiting if number <= last]
+            lines += self._opening()
+            lines += [pending.line for number, pending in waiting if number > last]
+
+        def send() -> None:
+            self._send(owner, *lines)
+            self._sending.release()
+
+        # A thread of its own, for this one has to read what is answered meanwhile.
+        threading.Thread(target=send, name="graymatter-catch-up", daemon=True).start()
+
+    def _opening(self) -> list[bytes]:
+        if self._handshake.opener is None:
+            return []
+        method, params = self._handshake.opener
+        number = self._next()
+        self._swallowed.add(number)
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        return [encode(message), *([self._initialized] if self._initialized else [])]
 
     def _read_from(self, owner: Owner) -> None:
         """Pass answers on until the owner hangs up."""
-        splitter = LineSplitter(limit=1 << 62)
+        splitter = LineSplitter(NO_LIMIT)
         chunk = owner.rest
-        owner.connection.settimeout(_PARENT_CHECK_S)
         while True:
             for line in splitter.feed(chunk):
                 if isinstance(line, bytes):
                     self._pass_back(line)
             try:
                 chunk = owner.connection.recv(_READ_BYTES)
-            except TimeoutError:
-                self._check_parent()
-                chunk = b""
-                continue
             except OSError:
                 return
             if not chunk:
@@ -210,55 +237,49 @@ class Relay:
             if number in self._swallowed:
                 self._swallowed.discard(number)
                 return
-            pending = self._pending.pop(number, None)
-            if pending is None:
-                return
+            pending = self._pending.get(number)
+        if pending is not None:
+            line = b'{"jsonrpc":"2.0","id":' + encode_id(pending.id) + b"," + rest + b"\n"
+            self._finish(number, pending, line)
+
+    def _finish(self, number: int, pending: _Pending, line: bytes) -> None:
+        """Answer a request; it is pending until that is written, or a drain would not wait."""
+        self._write(line)
+        with self._lock:
+            self._pending.pop(number, None)
             if self._numbers.get(_key(pending.id)) == number:
                 del self._numbers[_key(pending.id)]
-        # Written before anybody is told: a drain must not end the process in between.
-        self._write(b'{"jsonrpc":"2.0","id":' + encode_id(pending.id) + b"," + rest + b"\n")
-        with self._lock:
             self._changed.notify_all()
 
     def _settle_unsure(self, owner: Owner) -> None:
-        """Answer what an owner without receipts took along: nobody can say whether it happened."""
+        """Answer writes that an owner without receipts took along; reads may be sent again."""
         if owner.is_exact:
             return
-        with self._lock:
-            lost = {n: p for n, p in self._pending.items() if p.was_sent and p.is_call}
-            for number in lost:
-                del self._pending[number]
-        for pending in lost.values():
-            self._fail(pending, OUTCOME_UNKNOWN)
+        for number, pending in self._waiting():
+            if pending.was_sent and pending.is_call and not pending.is_read:
+                self._finish(number, pending, self._failure(pending, OUTCOME_UNKNOWN))
 
-    def _fail(self, pending: _Pending, text: str) -> None:
-        """Answer a call by a tool error, which the model can read."""
+    def _refuse_all(self, reason: str) -> None:
+        text = f"store unavailable: {reason}"
+        for number, pending in self._waiting():
+            if not pending.is_call:
+                line = encode(error_message(pending.id, INTERNAL_ERROR, text))
+            elif pending.was_sent and not pending.is_read:
+                line = self._failure(pending, f"{OUTCOME_UNKNOWN} ({text})")
+            else:
+                line = self._failure(pending, text)
+            self._finish(number, pending, line)
+
+    def _waiting(self) -> list[tuple[int, _Pending]]:
+        with self._lock:
+            return list(self._pending.items())
+
+    def _failure(self, pending: _Pending, text: str) -> bytes:
+        """Return a call's answer as a tool error, which the model can read."""
         result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
         if self._handshake.is_modern:
             result["resultType"] = "complete"
-        self._write(encode({"jsonrpc": "2.0", "id": pending.id, "result": result}))
-
-    def _refuse_all(self, reason: str) -> None:
-        with self._lock:
-            refused = list(self._pending.values())
-            self._pending.clear()
-            self._numbers.clear()
-        text = f"store unavailable: {reason}"
-        for pending in refused:
-            if pending.is_call:
-                self._fail(pending, text)
-            else:
-                self._write(encode(error_message(pending.id, INTERNAL_ERROR, text)))
-        with self._lock:
-            self._changed.notify_all()
-
-
-def _stamped(params: dict[str, Any]) -> dict[str, Any]:
-    """Give a call a key of its own, so that sending it again has no second effect."""
-    meta = params.get("_meta")
-    if meta is not None and (not isinstance(meta, dict) or KEY in meta):
-        return params
-    return {**params, "_meta": {**(meta or {}), KEY: os.urandom(16).hex()}}
+        return encode({"jsonrpc": "2.0", "id": pending.id, "result": result})
 
 
 def _notification(method: str, params: dict[str, Any] | None) -> dict[str, Any]:

@@ -14,13 +14,16 @@ import secrets
 import socket
 import struct
 import tempfile
-from contextlib import suppress
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
 from anyio.abc import SocketAttribute, SocketListener
 
+from graymatter_mcp.bridge.lines import NO_LIMIT
+from graymatter_mcp.bridge.link import UNAUTHORIZED
+from graymatter_mcp.errors import StoreUnavailableError
 from graymatter_mcp.surfaces.mcp.exchange import Exchange
 
 if TYPE_CHECKING:
@@ -78,9 +81,13 @@ def socket_path(directory: Path, name: str) -> Path:
         return path
     base = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
     private = base / f"graymatter-{os.getuid()}"
-    private.mkdir(mode=0o700, exist_ok=True)
-    if private.stat().st_uid != os.getuid() or private.is_symlink():
-        raise PermissionError(f"{private.name} belongs to somebody else")
+    try:
+        private.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_ours = private.lstat().st_uid == os.getuid() and not private.is_symlink()
+    except OSError as exc:
+        raise StoreUnavailableError("the runtime directory cannot be created") from exc
+    if not is_ours:
+        raise StoreUnavailableError(f"{private.name} belongs to somebody else")
     private.chmod(0o700)
     digest = f"{directory.stat().st_dev:x}-{directory.stat().st_ino:x}"
     return private / f"{digest}-{name}.sock"
@@ -92,9 +99,12 @@ def address_of(door: socket.socket) -> Any:
     return name if isinstance(name, str) else [name[0], name[1]]
 
 
-def is_same_user(stream: SocketStream) -> bool:
-    """Whether the peer of a Unix socket runs as us; true for TCP, where the token decides."""
-    raw = stream.extra_attributes[SocketAttribute.raw_socket]()
+def is_same_user(raw: Any) -> bool:
+    """Whether the peer of a Unix socket runs as us; true for TCP, where the token decides.
+
+    Args:
+        raw: A connected socket, or what a transport shows of one.
+    """
     if raw.family != getattr(socket, "AF_UNIX", None) or not hasattr(socket, "SO_PEERCRED"):
         return True
     credentials = raw.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
@@ -136,22 +146,35 @@ class LinesDoor:
     async def serve(self, stream: SocketStream) -> None:
         """Serve one connection to its end."""
         wire = _SocketWire(stream)
+        raw = stream.extra_attributes[SocketAttribute.raw_socket]()
         async with stream:
-            with suppress(OSError):
-                if is_same_user(stream) and await self._greet(wire):
-                    exchange = Exchange(wire, wire)
-                    self._exchanges.add(exchange)
-                    try:
-                        await exchange.serve(self._build())
-                    finally:
-                        self._exchanges.discard(exchange)
+            try:
+                if is_same_user(raw) and await self._greet(wire):
+                    await self._converse(wire)
+            except OSError:
+                return
+            except Exception as exc:  # noqa: BLE001 - one peer must not end the others
+                place = traceback.extract_tb(exc.__traceback__)[-1]
+                logger.error(  # noqa: TRY400 - a traceback may quote what a peer sent
+                    "a connection ends: %s at %s:%d", type(exc).__name__, place.name, place.lineno
+                )
+
+    async def _converse(self, wire: _SocketWire) -> None:
+        # No limit of ours: the bridge kept its own, and has lengthened lines by a key since.
+        exchange = Exchange(wire, wire, max_line_bytes=NO_LIMIT)
+        self._exchanges.add(exchange)
+        try:
+            await exchange.serve(self._build())
+        finally:
+            self._exchanges.discard(exchange)
 
     async def _greet(self, wire: _SocketWire) -> bool:
         with anyio.move_on_after(_HELLO_TIMEOUT_S):
             hello = await wire.receive_hello()
-            known = hmac.compare_digest(str(hello.get("token", "")).encode(), self._token.encode())
-            if not known:
-                await wire.send(b'{"graymatter":"refused","reason":"unauthorized"}\n')
+            given = str(hello.get("token", "")).encode("utf-8", "replace")
+            if not hmac.compare_digest(given, self._token.encode()):
+                refusal = {"graymatter": "refused", "reason": UNAUTHORIZED}
+                await wire.send(json.dumps(refusal).encode() + b"\n")
                 return False
             answer = await self._hello(hello)
             await wire.send(json.dumps(answer).encode() + b"\n")
@@ -178,7 +201,7 @@ class _SocketWire:
         line, _, self._rest = data.partition(b"\n")
         try:
             hello: Any = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return dict(hello) if isinstance(hello, dict) else {}  # pyright: ignore[reportUnknownArgumentType]
 

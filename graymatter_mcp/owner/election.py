@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from graymatter_mcp.bridge.directory import read_owner
 from graymatter_mcp.errors import NoStoreError, StoreUnavailableError
 
 if TYPE_CHECKING:
@@ -86,6 +87,28 @@ class Ownership:
     ) -> None:
         """Release."""
         self.release()
+
+
+def is_held(directory: Path, pid: int) -> bool:
+    """Whether this owner holds the directory still.
+
+    Its pid alone does not tell: a process that has ended keeps it until its parent asks.
+    """
+    note = read_owner(str(directory))
+    if note is not None and note.get("pid") != pid:
+        return False
+    try:
+        fd = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(fd)
 
 
 def _pid_of(note: Path) -> str:

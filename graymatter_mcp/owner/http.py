@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import logging
 import traceback
@@ -13,6 +14,7 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from graymatter_mcp.errors import (
     GraymatterError,
@@ -20,6 +22,7 @@ from graymatter_mcp.errors import (
     StoreUnavailableError,
     UnauthorizedError,
 )
+from graymatter_mcp.owner.doors import is_same_user
 from graymatter_mcp.owner.wire import METHODS, pack_error
 
 if TYPE_CHECKING:
@@ -127,6 +130,18 @@ class HttpDoor:
         return {"stopping": True}
 
 
+class SameUserProtocol(HttpToolsProtocol):
+    """HTTP for peers of our own uid; to others the line is dead."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Hang up on everybody else."""
+        if is_same_user(transport.get_extra_info("socket")):
+            super().connection_made(transport)
+        else:
+            transport.set_protocol(asyncio.Protocol())
+            transport.abort()
+
+
 class QuietServer(uvicorn.Server):
     """uvicorn that leaves signals to its process."""
 
@@ -141,7 +156,7 @@ def uvicorn_server(app: Starlette) -> QuietServer:
     return QuietServer(
         uvicorn.Config(
             app,
-            http="httptools",
+            http=SameUserProtocol,
             ws="none",
             lifespan="off",
             log_config=None,

@@ -166,6 +166,8 @@ class OwnerProcess:
 
     async def _hello(self, hello: dict[str, Any]) -> dict[str, Any]:
         """Answer a greeting; an idle owner makes way for a newer client."""
+        if self._leaving.is_set():
+            return {"graymatter": "leaving"}
         theirs = str(hello.get("version", ""))
         if _number(theirs) > _number(self._version):
             if self._is_foreground or self._lines.clients or self._http.calls:

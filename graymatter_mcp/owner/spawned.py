@@ -5,6 +5,7 @@ Of many started at once one goes on; the others cost a few milliseconds each.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from pathlib import Path
@@ -17,6 +18,7 @@ from graymatter_mcp.owner.election import Ownership, prepare_directory
 
 _WAIT_S: Final = 10.0
 _POLL_S: Final = 0.01
+_MAX_INHERITED: Final = 4096
 
 
 def claim_directory(directory: Path, *, may_create: bool) -> Ownership:
@@ -24,6 +26,8 @@ def claim_directory(directory: Path, *, may_create: bool) -> Ownership:
 
     An owner on its way out still holds the lock but answers nobody: that is worth a wait.
     """
+    # What a client left open would live as long as we do, and nobody would see its end.
+    os.closerange(3, _MAX_INHERITED)
     deadline = time.monotonic() + _WAIT_S
     try:
         prepare_directory(

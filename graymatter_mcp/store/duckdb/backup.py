@@ -56,7 +56,7 @@ def _copy(connection: DuckDBPyConnection, fresh: Path) -> Digests:
     ((source,),) = connection.execute("SELECT current_database()").fetchall()
     # The name is seen by the whole process: two copies at once need two.
     alias = f"graymatter_copy_{secrets.token_hex(8)}"
-    connection.execute(f"ATTACH {_quoted(str(fresh))} AS {alias}")
+    connection.execute(f"ATTACH {quoted(str(fresh))} AS {alias}")
     try:
         # One transaction: what is counted is what is copied, whoever writes meanwhile.
         connection.execute("BEGIN")
@@ -141,7 +141,8 @@ def _sync(path: Path) -> None:
         os.close(fd)
 
 
-def _quoted(text: str) -> str:
+def quoted(text: str) -> str:
+    """Return text as a literal of SQL, for statements that take no parameters."""
     return "'" + text.replace("'", "''") + "'"
 
 

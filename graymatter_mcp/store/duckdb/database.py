@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import duckdb
 
 from graymatter_mcp.errors import StoreUnavailableError
+from graymatter_mcp.store.duckdb.backup import quoted
 from graymatter_mcp.store.duckdb.recovery import Salvage, explain, wal_of
 
 if TYPE_CHECKING:
@@ -39,14 +40,20 @@ Answer = TypeVar("Answer")
 class Database:
     """One DuckDB file, open in this process alone."""
 
-    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+    def __init__(self, path: Path, *, read_only: bool = False, in_memory: bool = False) -> None:
         """Open the file, or create it; a damaged log is salvaged where that may be written.
+
+        Args:
+            path: The file.
+            read_only: Change nothing of it.
+            in_memory: Work on a copy of it that is lost at the end; only with `read_only`.
 
         Raises:
             StoreUnavailableError: It cannot be opened.
         """
         self._path = path
         self._read_only = read_only
+        self._in_memory = in_memory
         self.salvage = Salvage(path, self._connect)
         try:
             self._connection = self._connect() if read_only else self.salvage.open()
@@ -59,9 +66,17 @@ class Database:
         self._turn = threading.Condition()
         self._uses = 0
         self._is_restarting = False
+        self._is_behind = False
+        """Whether a checkpoint failed and none has succeeded since: said once."""
 
     def _connect(self) -> duckdb.DuckDBPyConnection:
-        return duckdb.connect(str(self._path), read_only=self._read_only, config=_CONFIG)
+        if not self._in_memory:
+            return duckdb.connect(str(self._path), read_only=self._read_only, config=_CONFIG)
+        connection = duckdb.connect(":memory:", config=_CONFIG)
+        connection.execute(f"ATTACH {quoted(str(self._path))} AS stored (READ_ONLY)")
+        connection.execute("COPY FROM DATABASE stored TO memory")
+        connection.execute("DETACH stored")
+        return connection
 
     @contextmanager
     def use(self) -> Generator[duckdb.DuckDBPyConnection]:
@@ -148,8 +163,11 @@ class Database:
             with self.restarting(), self.use() as cursor:
                 cursor.execute("CHECKPOINT")
         except (duckdb.Error, StoreUnavailableError):
-            logger.warning("the database took no checkpoint")
+            if not self._is_behind:
+                logger.warning("the database took no checkpoint")
+            self._is_behind = True
             return False
+        self._is_behind = False
         return True
 
     def close(self) -> None:

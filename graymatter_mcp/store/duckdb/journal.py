@@ -48,15 +48,14 @@ class Journal:
         self.size += len(line)
 
     def read(self) -> list[Rows]:
-        """Return the groups in order; a torn or damaged line ends the reading."""
+        """Return the groups in order, and cut off a torn end, which nobody was promised."""
         data = os.pread(self._fd, self.size, 0)
-        groups: list[Rows] = []
-        for line in data.split(b"\n"):
-            rows = _decode(line)
-            if rows is None:
-                break
-            groups.append(rows)
-        return groups
+        whole = data.rfind(b"\n") + 1
+        if whole < self.size:
+            # The next group must not become a part of the torn line.
+            os.ftruncate(self._fd, whole)
+            self.size = whole
+        return read_groups(data[:whole])
 
     def clear(self) -> None:
         """Forget all groups: the database has them for good."""
@@ -67,6 +66,12 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         os.close(self._fd)
+
+
+def read_groups(data: bytes) -> list[Rows]:
+    """Return the groups in order, without damaged lines: no group needs another."""
+    decoded = map(_decode, data.split(b"\n"))
+    return [rows for rows in decoded if rows is not None]
 
 
 def merged(groups: Iterable[Rows]) -> Rows:

@@ -212,6 +212,12 @@ def read_reports(path: Path) -> list[dict[str, str]]:
     return found
 
 
+def is_disk_full(exc: duckdb.Error) -> bool:
+    """Whether a write failed for want of room."""
+    text = str(exc).lower()
+    return "no space left" in text or "out of disk" in text
+
+
 def explain(exc: duckdb.Error) -> StoreUnavailableError:
     """Name by our own phrase why a file did not open; the driver's text holds paths."""
     text = str(exc)
@@ -221,7 +227,7 @@ def explain(exc: duckdb.Error) -> StoreUnavailableError:
         return StoreUnavailableError(
             "the write-ahead log is damaged, and where nothing can be written it stays so"
         )
-    if "No space left" in text:
+    if is_disk_full(exc):
         return StoreUnavailableError("the store cannot be opened: the disk is full")
     return StoreUnavailableError(
         "the store cannot be opened: the file is damaged or of another kind; see graymatter doctor"

@@ -26,12 +26,18 @@ from graymatter_mcp.store.duckdb.backup import copy_database
 from graymatter_mcp.store.duckdb.checks import run_checks, split_vectors
 from graymatter_mcp.store.duckdb.codec import checkpoint_from_row, to_fact_id, to_uuid
 from graymatter_mcp.store.duckdb.database import Database
-from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged
+from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged, read_groups
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
-from graymatter_mcp.store.duckdb.recovery import COUNT_PROMISED, Ledger, report
+from graymatter_mcp.store.duckdb.recovery import (
+    COUNT_PROMISED,
+    Ledger,
+    explain,
+    is_disk_full,
+    report,
+)
 from graymatter_mcp.store.duckdb.rows import GroupTransaction, WriterMemory
 from graymatter_mcp.store.duckdb.schema import check_version, migrate
-from graymatter_mcp.store.duckdb.writer import Writer
+from graymatter_mcp.store.duckdb.writer import DISK_FULL, Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +49,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.checks import Check
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.store.base import Snapshot
+    from graymatter_mcp.store.duckdb.journal import Rows
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
 
 _FLUSH_INTERVAL_S: Final = 2.0
@@ -79,6 +86,9 @@ class DuckDBStore:
         self._database = Database(path, read_only=read_only)
         try:
             self._prepare(path)
+        except duckdb.Error as exc:
+            self._database.close()
+            raise explain(exc) from exc
         except BaseException:
             self._database.close()
             raise
@@ -98,9 +108,12 @@ class DuckDBStore:
             reworded={},
         )
         self._mirrors.seq = self._memory.seq
+        self._is_disk_full = False
         if not read_only:
-            self._journal = Journal(path.with_suffix(".journal"))
-            self._recover(self._journal)
+            self._recover(path.with_suffix(".journal"))
+        if self.read_only:
+            self._show_promised(path.with_suffix(".journal"))
+        elif self._journal is not None:
             self._ledger = Ledger(path)
             held = self._count_promised()
             self._database.salvage.settle(self._ledger.promised(), held)
@@ -128,21 +141,51 @@ class DuckDBStore:
         if self._ledger is not None:
             self._ledger.committed(applied, self._count_promised)
 
-    def _recover(self, journal: Journal) -> None:
-        """Give the tables what was promised before the last process died."""
-        groups = [rows for rows in journal.read() if rows[NUMBER][0][0] > self._memory.group]
-        if groups:
-            rows = merged(groups)
-            self._memory.group = rows[NUMBER][-1][0]
-            self._memory.namespaces |= {name for (name,) in rows.get("namespaces", [])}
-            self._memory.receipts |= {row[0] for row in rows.get("receipts", [])}
-            with (
-                self._database.use() as connection,
-                GroupTransaction(connection, self._memory, rows),
-            ):
-                pass
+    def _recover(self, path: Path) -> None:
+        """Give the tables what was promised before the last process died.
+
+        Where the disk has no room for it, the store is for reading until it is opened again.
+        """
+        journal = Journal(path)
+        try:
+            self._insert(journal.read())
+        except duckdb.Error as exc:
+            journal.close()
+            if not is_disk_full(exc):
+                self._database.close()
+                raise explain(exc) from exc
+            report(self._path, "opened for reading only: the disk was full")
+            self.read_only = self._is_disk_full = True
+            return
         if journal.size and self._database.checkpoint():
             journal.clear()
+        self._journal = journal
+
+    def _show_promised(self, journal: Path) -> None:
+        """Add what the journal holds to a copy in memory: the tables cannot be written."""
+        promised = read_groups(journal.read_bytes()) if journal.exists() else []
+        if any(rows[NUMBER][0][0] > self._memory.group for rows in promised):
+            self._database.close()
+            self._database = Database(self._path, read_only=True, in_memory=True)
+            self._insert(promised)
+
+    def _insert(self, promised: Sequence[Rows]) -> None:
+        """Insert those groups that the tables lack."""
+        groups = [rows for rows in promised if rows[NUMBER][0][0] > self._memory.group]
+        if not groups:
+            return
+        rows = merged(groups)
+        last = rows[NUMBER][-1][0]
+        names = {name for (name,) in rows.get("namespaces", [])}
+        keys = {row[0] for row in rows.get("receipts", [])}
+        with (
+            self._database.use() as connection,
+            GroupTransaction(connection, self._memory, rows),
+        ):
+            pass
+        self._memory.group = last
+        self._memory.namespaces |= names
+        self._memory.receipts |= keys
 
     def _query(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
         return self._read(lambda connection: connection.execute(query, parameters).fetchall())
@@ -197,6 +240,8 @@ class DuckDBStore:
         """See the protocol."""
         if self._is_closed.is_set():
             raise StoreClosedError
+        if self._is_disk_full:
+            raise StoreUnavailableError(DISK_FULL)
         if self._writer is None:
             raise ReadOnlyError
         self._writer.submit(batch).result()

@@ -13,7 +13,7 @@ import click
 from graymatter_mcp.bridge.directory import read_owner
 from graymatter_mcp.errors import GraymatterError, StoreUnavailableError
 from graymatter_mcp.owner.client import ask_owner
-from graymatter_mcp.owner.election import Ownership
+from graymatter_mcp.owner.election import Ownership, is_held
 from graymatter_mcp.owner.spawned import claim_directory
 from graymatter_mcp.settings import parse_duration
 
@@ -127,16 +127,8 @@ def stop(invocation: Invocation) -> None:
         return
     ask_owner(directory, "POST", "/owner/stop")
     deadline = time.monotonic() + _HAND_OVER_S
-    while _is_alive(owner["pid"]) and time.monotonic() < deadline:
+    while is_held(directory, owner["pid"]) and time.monotonic() < deadline:
         time.sleep(_POLL_S)
-    if _is_alive(owner["pid"]):
+    if is_held(directory, owner["pid"]):
         raise StoreUnavailableError(f"the owner (pid {owner['pid']}) has not ended yet")
     invocation.show({"running": False, "data_dir": str(directory)}, "stopped")
-
-
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True

@@ -44,7 +44,7 @@ def serve(invocation: Invocation, no_create: bool) -> None:
         invocation.settings,
         ownership,
         is_foreground=True,
-        client=StdioWire(claim_stdio()),
+        client=StdioWire(claim_stdio(), invocation.settings.max_line_bytes),
         on_ready=on_ready,
     )
     logging.shutdown()

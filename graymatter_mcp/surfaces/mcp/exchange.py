@@ -17,6 +17,7 @@ from mcp.shared.message import ServerMessageMetadata, SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest
 
 from graymatter_mcp.bridge.lines import (
+    MAX_LINE_BYTES,
     LineSplitter,
     Notification,
     Overlong,
@@ -61,10 +62,11 @@ class Source(Protocol):
 class IncomingStream(SdkStream):
     """Messages from the client; ends when all that was read is answered."""
 
-    def __init__(self, source: Source, outgoing: Outgoing) -> None:
+    def __init__(self, source: Source, outgoing: Outgoing, max_line_bytes: int) -> None:
         self._source = source
         self._outgoing = outgoing
-        self._splitter = LineSplitter()
+        self._max_line_bytes = max_line_bytes
+        self._splitter = LineSplitter(max_line_bytes)
         self._lines: deque[bytes | Overlong] = deque()
         self._numbers: dict[JsonId, int] = {}
         self._count = 0
@@ -130,7 +132,7 @@ class IncomingStream(SdkStream):
             self._lines.extend(self._splitter.finish())
 
     def _accept(self, line: bytes | Overlong) -> SessionMessage | None:
-        match read_line(line):
+        match read_line(line, self._max_line_bytes):
             case Refusal() as refusal:
                 self._outgoing.put(error_message(refusal.id, refusal.code, refusal.message))
                 return None
@@ -183,9 +185,9 @@ class IncomingStream(SdkStream):
 class Exchange:
     """One client's connection, over any pair of byte ends."""
 
-    def __init__(self, source: Source, sink: Sink) -> None:
+    def __init__(self, source: Source, sink: Sink, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._outgoing = Outgoing(sink)
-        self._incoming = IncomingStream(source, self._outgoing)
+        self._incoming = IncomingStream(source, self._outgoing, max_line_bytes)
 
     def stop(self) -> None:
         """Stop reading; `serve` returns once what was read is answered, within a second."""

@@ -18,6 +18,7 @@ import anyio
 import anyio.to_thread
 
 from graymatter_mcp.bridge.claim import ClaimedStdio, claim_stdio
+from graymatter_mcp.bridge.lines import MAX_LINE_BYTES
 from graymatter_mcp.surfaces.mcp.exchange import Exchange
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ _HAS_POLL: Final = hasattr(select, "poll")
 class StdioWire:
     """Private ends of stdin and stdout; also an exchange's source and sink."""
 
-    def __init__(self, claimed: ClaimedStdio) -> None:
+    def __init__(self, claimed: ClaimedStdio, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        self._max_line_bytes = max_line_bytes
         self._stdin = claimed.stdin
         self._stdout = claimed.stdout
         self._can_wait = _HAS_POLL
@@ -83,7 +85,7 @@ class StdioWire:
 
     async def serve(self, server: Server[Any], lifespan_state: object) -> None:
         """Serve the client of this wire until it leaves or `stop`."""
-        self._exchange = Exchange(self, self)
+        self._exchange = Exchange(self, self, max_line_bytes=self._max_line_bytes)
         if self.is_stopped:
             self._exchange.stop()
         await self._exchange.serve(server, lifespan_state)

@@ -1,0 +1,1 @@
+"""What a client can see, through public clients only."""

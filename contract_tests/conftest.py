@@ -1,0 +1,130 @@
+"""Transports, doors and callers: which client, in which revision, over what."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from mcp import StdioServerParameters
+
+from contract_tests.caller import Caller
+from contract_tests.clients import Client, PythonClient, RawClient
+from contract_tests.wire import (
+    REVISIONS,
+    STATELESS_REVISION,
+    BridgeWire,
+    StdioWire,
+    environment,
+    graymatter,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from contract_tests.wire import Wire
+
+TRANSPORTS: Final[Mapping[str, Callable[[Path], Wire]]] = {
+    "stdio": BridgeWire,
+    "stdio-alone": StdioWire,
+}
+"""How a wire to a fresh server on a directory is opened. A new transport is one more entry."""
+
+RAW_DOORS: Final = tuple((revision, "stdio") for revision in REVISIONS)
+DOORS: Final = (
+    *RAW_DOORS,
+    ("python-legacy", "stdio-alone"),
+    ("python-auto", "stdio-alone"),
+)
+"""Raw lines in each revision, the official Python client in each era; and over what.
+
+Not every pair: each transport carries both eras, each revision and each client is spoken.
+"""
+
+raw_doors_only = pytest.mark.parametrize(
+    "caller", RAW_DOORS, ids=[door for door, _ in RAW_DOORS], indirect=True, scope="session"
+)
+"""For what the official client cannot send, or does not show as it came."""
+
+_agents = count(1)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Tests never write snapshots; this option does."""
+    parser.addoption(
+        "--update-snapshots", action="store_true", help="Write snapshots of the running server."
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register our marks."""
+    config.addinivalue_line("markers", "promise(*ids): rows of the manifest that a test holds")
+
+
+@pytest.fixture(scope="session", params=list(TRANSPORTS))
+def transport(request: pytest.FixtureRequest) -> str:
+    """What carries the messages."""
+    return request.param
+
+
+def open_door(door: str, transport: str, directory: Path) -> Client:
+    """Start a server on a directory and connect to it.
+
+    The official client starts its server itself, so it comes with one transport only.
+    """
+    if door in REVISIONS:
+        return RawClient(TRANSPORTS[transport](directory), door)
+    parameters = StdioServerParameters(
+        command=graymatter(),
+        args=["--dir", str(directory), "--quiet", "--no-daemon", "mcp", "serve"],
+        env=environment(),
+    )
+    return PythonClient(parameters, "auto" if door == "python-auto" else "legacy")
+
+
+@pytest.fixture(scope="session", params=DOORS, ids=[door for door, _ in DOORS])
+def caller(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Caller]:
+    """A checked client at every door in turn; its server lives as long as the door is in use."""
+    door, transport = request.param
+    client = open_door(door, transport, tmp_path_factory.mktemp("store"))
+    yield Caller(client)
+    client.close()
+
+
+@pytest.fixture(scope="session")
+def newest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
+    """One checked client in the newest revision, for what no revision can change."""
+    client = open_door(STATELESS_REVISION, "stdio", tmp_path_factory.mktemp("newest"))
+    yield Caller(client)
+    client.close()
+
+
+@pytest.fixture
+def agent() -> str:
+    """A namespace that nobody has used."""
+    return f"agent-{next(_agents)}"
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Caller]]:
+    """Start servers of one's own; keyword arguments are environment variables.
+
+    The directory is the test's `tmp_path` / "store"; each start ends the one before it.
+    """
+    running: list[Client] = []
+
+    def stop() -> None:
+        while running:
+            running.pop().close()
+
+    def launch(**variables: str) -> Caller:
+        stop()
+        client = RawClient(StdioWire(tmp_path / "store", **variables), STATELESS_REVISION)
+        running.append(client)
+        return Caller(client)
+
+    yield launch
+    stop()

@@ -1,0 +1,115 @@
+"""Everything that is served, compared with what was served before."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from contract_tests.clients import RawClient
+from contract_tests.conftest import TRANSPORTS
+from contract_tests.manifest import promise
+from contract_tests.wire import REVISIONS, STATELESS_REVISION, environment, graymatter
+from graymatter_mcp.contract.snapshot import canonical_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SNAPSHOTS: Final = Path(__file__).with_name("snapshots")
+
+
+def opening_name(revision: str) -> str:
+    """Return how a connection of this revision opens."""
+    return "discover" if revision == STATELESS_REVISION else "initialize"
+
+
+def expected_files() -> set[str]:
+    """Return every snapshot that a test reads."""
+    served = {f"{revision}/{opening_name(revision)}.json" for revision in REVISIONS}
+    return served | {f"{revision}/tools_list.json" for revision in REVISIONS} | {"cli_help.txt"}
+
+
+def compare(name: str, text: str, *, update: bool) -> None:
+    """Compare with the snapshot of this name; write it only when asked to."""
+    path = SNAPSHOTS / name
+    if update:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return
+    assert path.is_file(), f"no snapshot {name}: run once with --update-snapshots"
+    assert text == path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def update(request: pytest.FixtureRequest) -> bool:
+    """Whether snapshots are to be written."""
+    return bool(request.config.getoption("--update-snapshots"))
+
+
+@pytest.fixture(
+    scope="module",
+    params=[(transport, revision) for transport in TRANSPORTS for revision in REVISIONS],
+    ids="-".join,
+)
+def client(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[RawClient]:
+    """A raw client in each revision, over each transport."""
+    transport, revision = request.param
+    opened = RawClient(TRANSPORTS[transport](tmp_path_factory.mktemp("snapshots")), revision)
+    yield opened
+    opened.close()
+
+
+@promise("snapshots:tools-list")
+def test_the_list_of_tools_is_what_it_was(client: RawClient, update: bool) -> None:
+    """House, section 3: the diff ships with the commit that caused it."""
+    result = client.ask("tools/list")["result"]
+    compare(f"{client.revision}/tools_list.json", canonical_json(result), update=update)
+
+
+@promise("snapshots:opening")
+def test_the_opening_is_what_it_was(client: RawClient, update: bool) -> None:
+    """House, section 3. The version is a row of its own: each release changes it."""
+    text = json.dumps(client.opening).replace(
+        json.dumps(client.server_info()["version"]), json.dumps("<version>")
+    )
+    opening: dict[str, Any] = json.loads(text)
+    name = f"{client.revision}/{opening_name(client.revision)}.json"
+    compare(name, canonical_json(opening), update=update)
+
+
+def help_pages(command: str = "") -> Iterator[str]:
+    """Return the page of a command and of every command below it, as they are listed."""
+    words = [*command.split(), "--help"]
+    page = subprocess.run(
+        [graymatter(), *words],
+        capture_output=True,
+        check=True,
+        env=environment(COLUMNS="80", TERMINAL_WIDTH="80"),
+    ).stdout.decode()
+    yield f"$ graymatter {' '.join(words)}\n{page}"
+    _, _, listed = page.partition("\nCommands:\n")
+    for name in re.findall(r"^  (\S+)", listed, re.MULTILINE):
+        yield from help_pages(f"{command} {name}")
+
+
+@promise("snapshots:cli-help")
+def test_the_help_of_the_command_is_what_it_was(update: bool) -> None:
+    """House, section 3."""
+    compare("cli_help.txt", "\n".join(help_pages()), update=update)
+
+
+@promise("snapshots:none-unused")
+def test_no_snapshot_is_missing_or_left_over(update: bool) -> None:
+    """House, section 3."""
+    if update:
+        pytest.skip("snapshots are being written")
+    found = {
+        path.relative_to(SNAPSHOTS).as_posix() for path in SNAPSHOTS.rglob("*") if path.is_file()
+    }
+    assert found == expected_files()
