@@ -141,7 +141,7 @@ class Relay:
 
     def _stamped(self, params: dict[str, Any]) -> dict[str, Any]:
         """Give a call a key of its own, so that sending it again has no second effect."""
-        meta = {} if params.get("_meta") is None else params["_meta"]
+        meta: Any = {} if params.get("_meta") is None else params["_meta"]
         if not isinstance(meta, dict) or KEY in meta:
             return params
         if self._handshake.is_modern and not meta:

@@ -155,6 +155,7 @@ class Recaller:
                 eligible=snapshot.eligible,
                 count=snapshot.count,
                 recency_order=snapshot.recency_order,
+                recency_rank=snapshot.recency_rank,
                 age_order=snapshot.age_order,
                 id_order=snapshot.id_order,
                 levels=snapshot.levels,

@@ -120,6 +120,7 @@ class LinesDoor:
         token: str,
         hello: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]],
         build: Callable[[], Server[Any]],
+        leave: Callable[[], None],
     ) -> None:
         """Prepare.
 
@@ -127,10 +128,12 @@ class LinesDoor:
             token: What a peer must know.
             hello: Answers a greeting; the session goes on when it says ``hello``.
             build: Makes the server of one connection.
+            leave: Called once a peer was told ``leaving``.
         """
         self._token = token
         self._hello = hello
         self._build = build
+        self._leave = leave
         self._exchanges: set[Exchange] = set()
 
     @property
@@ -178,6 +181,9 @@ class LinesDoor:
                 return False
             answer = await self._hello(hello)
             await wire.send(json.dumps(answer).encode() + b"\n")
+            if answer["graymatter"] == "leaving":
+                # Not earlier: the end of the process would overtake the answer.
+                self._leave()
             return answer["graymatter"] == "hello"
         return False
 

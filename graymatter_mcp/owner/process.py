@@ -87,7 +87,7 @@ class OwnerProcess:
         self._started_at = time.time()
         self._build = build
         self._has_stdio = False
-        self._lines = LinesDoor(self._token, self._hello, build)
+        self._lines = LinesDoor(self._token, self._hello, build, self.leave)
         self._http = HttpDoor(
             memory, self._token, self.describe, self.leave, is_foreground=is_foreground
         )
@@ -176,7 +176,6 @@ class OwnerProcess:
                     " end the other clients, or run: graymatter daemon stop"
                 )
                 return {"graymatter": "refused", "reason": reason}
-            self.leave()
             return {"graymatter": "leaving"}
         return {
             "graymatter": "hello",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graymatter_mcp.ranking.confidence import factor
-from graymatter_mcp.ranking.ranked_lists import RecencyList, ScoreList
+from graymatter_mcp.ranking.ranked_lists import RecencyList, ScoreList, SimilarityList
 from graymatter_mcp.ranking.signals import Ranked
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ class Ranking:
         self._rrf_k = rrf_k
         self._first_depth = first_depth
         vector, keyword = _score_lists(signals)
-        recency = RecencyList(signals.recency_order, signals.eligible)
+        recency = RecencyList(signals.recency_order, signals.recency_rank)
         self._lists: list[tuple[float, RankedList]] = [
             (weights.vector, vector),
             (weights.keyword, keyword),
@@ -239,16 +239,16 @@ def rank(
     )
 
 
-def _score_lists(signals: Signals) -> tuple[ScoreList, ScoreList]:
+def _score_lists(signals: Signals) -> tuple[SimilarityList, ScoreList]:
     allowed = signals.eligible
     if signals.restrict is not None:
         allowed = allowed & signals.restrict
     nobody = np.zeros(signals.size, dtype=np.bool_)
     if signals.similarity is None:
-        vector = ScoreList(np.zeros(signals.size, dtype=np.float32), nobody, signals.id_order)
+        vector = SimilarityList(np.zeros(signals.size, np.float32), nobody, signals.id_order)
     else:
         ranked = allowed & (signals.similarity > -np.inf)
-        vector = ScoreList(signals.similarity, ranked, signals.id_order)
+        vector = SimilarityList(signals.similarity, ranked, signals.id_order)
     if signals.keyword is None:
         keyword = ScoreList(np.zeros(signals.size, dtype=np.float64), nobody, signals.age_order)
     else:

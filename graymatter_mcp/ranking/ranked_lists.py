@@ -29,18 +29,17 @@ class RankedList(Protocol):
 
 
 class RecencyList:
-    """All eligible rows in a given order.
+    """All eligible rows, newest first.
 
     Args:
-        order: Every row of the snapshot, best first.
-        eligible: Shape (rows,).
+        order: The eligible rows, best first.
+        ranks: Shape (rows,); 0 for a row that is not eligible.
     """
 
-    def __init__(self, order: NDArray[np.int32], eligible: NDArray[np.bool_]) -> None:
-        self._order = order if eligible.all() else order[eligible[order]]
-        self.size = int(self._order.size)
-        self._position = np.zeros(eligible.size, dtype=np.int32)
-        self._position[self._order] = np.arange(1, self.size + 1, dtype=np.int32)
+    def __init__(self, order: NDArray[np.int32], ranks: NDArray[np.int32]) -> None:
+        self._order = order
+        self._position = ranks
+        self.size = int(order.size)
 
     def best(self, limit: int) -> NDArray[np.int64]:
         """Return the first `limit` rows."""
@@ -49,6 +48,44 @@ class RecencyList:
     def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rank of each row, 0 for one that is not eligible."""
         return self._position[rows].astype(np.int64)
+
+
+class SimilarityList:
+    """Rows by similarity descending, equal ones by key ascending.
+
+    Score and key go into one whole number, so that sorting it leaves no ties: fixed-point products
+    of very many facts are often equal.
+
+    Args:
+        scores: Shape (rows,); finite for members.
+        members: The rows that the list ranks.
+        keys: Distinct tie-breakers in [0, 2**32); shape (rows,).
+    """
+
+    def __init__(
+        self, scores: NDArray[np.float32], members: NDArray[np.bool_], keys: NDArray[np.int64]
+    ) -> None:
+        # The bits of a float sort like the float, but for those of negative ones, and for -0.0.
+        bits = (scores + np.float32(0.0)).view(np.int32)
+        bits ^= (bits >> 31) & np.int32(0x7FFFFFFF)
+        self._packed = (bits.astype(np.int64) << 32) - keys
+        self._members = members
+        self._ascending = self._packed if members.all() else self._packed[members]
+        self._ascending = np.sort(self._ascending)
+        self.size = int(self._ascending.size)
+
+    def best(self, limit: int) -> NDArray[np.int64]:
+        """Return the rows of rank <= limit, in no order."""
+        if limit >= self.size:
+            return np.flatnonzero(self._members)
+        cut = self._ascending[self.size - limit]
+        return np.flatnonzero((self._packed >= cut) & self._members)
+
+    def ranks(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rank of each row, 0 for one that is no member."""
+        ranks = self.size - np.searchsorted(self._ascending, self._packed[rows], "left")
+        ranks[~self._members[rows]] = 0
+        return ranks
 
 
 class ScoreList:
@@ -69,19 +106,20 @@ class ScoreList:
         self._scores = scores
         self._members = members
         self._keys = keys
-        # Large temporaries cost more than the arithmetic here, so rows are named only on demand.
-        self._ascending = scores[members]
-        self._ascending.sort()
+        # Words occur in few facts: what follows looks at those alone.
+        self._ranked = np.flatnonzero(members)
+        self._values = scores[self._ranked]
+        self._ascending = np.sort(self._values)
         self._by_score: NDArray[np.int64] | None = None
         self.size = int(self._ascending.size)
 
     def best(self, limit: int) -> NDArray[np.int64]:
         """Return the rows of rank <= limit, in no order."""
         if limit >= self.size:
-            return np.flatnonzero(self._members)
+            return self._ranked
         cut = self._ascending[self.size - limit]
-        above = np.flatnonzero(self._members & (self._scores > cut))
-        tied = np.flatnonzero(self._members & (self._scores == cut))
+        above = self._ranked[self._values > cut]
+        tied = self._ranked[self._values == cut]
         missing = limit - above.size
         if missing < tied.size:
             tied = tied[np.argpartition(self._keys[tied], missing)[:missing]]
@@ -110,8 +148,7 @@ class ScoreList:
         before = np.empty(rows.size, dtype=np.int64)
         starts = np.unique(first)
         if starts.size > _MAX_SCANS and self._by_score is None:
-            ranked = np.flatnonzero(self._members)
-            self._by_score = ranked[np.argsort(self._scores[ranked])]
+            self._by_score = self._ranked[np.argsort(self._values)]
         for start in starts:
             keys = np.sort(self._keys[self._equals(int(start))])
             here = first == start
@@ -122,5 +159,5 @@ class ScoreList:
         """Return the members whose score begins at `start` in `_ascending`."""
         score = self._ascending[start]
         if self._by_score is None:
-            return np.flatnonzero(self._members & (self._scores == score))
+            return self._ranked[self._values == score]
         return self._by_score[start : np.searchsorted(self._ascending, score, "right")]

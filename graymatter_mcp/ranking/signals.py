@@ -19,11 +19,13 @@ class Signals:
     count: int
     """Eligible rows."""
     recency_order: NDArray[np.int32]
-    """All rows, newest first."""
+    """Eligible rows, newest first."""
+    recency_rank: NDArray[np.int32]
+    """Place of each row in it, from 1; 0 where not eligible."""
     age_order: NDArray[np.int64]
     """Distinct keys: (created_at, id) ascending."""
     id_order: NDArray[np.int64]
-    """Distinct keys: id ascending."""
+    """Distinct keys in [0, 2**32): id ascending."""
     levels: NDArray[np.int8]
     keyword: NDArray[np.float64] | None
     """BM25; 0.0 is not ranked. None: no list."""

@@ -214,7 +214,9 @@ class Snapshot(Protocol):
     has_retired: bool
     """Whether the namespace holds retired facts."""
     recency_order: Rows
-    """All rows, newest created_at first, equal stamps by id ascending."""
+    """Eligible rows, newest created_at first, equal stamps by id ascending."""
+    recency_rank: NDArray[np.int32]
+    """Place of each row in it, from 1; 0 where not eligible."""
 
     @property
     def aliases(self) -> Sequence[Alias]:

@@ -63,7 +63,11 @@ class InMemorySnapshot:
         newest = sorted(by_id, key=lambda row: self._facts[row].created_at, reverse=True)
         self.id_order = _positions(by_id)
         self.age_order = _positions(by_age)
-        self.recency_order: Rows = np.array(newest, np.int32)
+        eligible_newest = [row for row in newest if self.eligible[row]]
+        self.recency_order: Rows = np.array(eligible_newest, np.int32)
+        self.recency_rank = np.zeros(self.size, np.int32)
+        for place, row in enumerate(eligible_newest, 1):
+            self.recency_rank[row] = place
         self.aliases: Sequence[Alias] = tuple(
             fact.alias
             for fact in (self._facts[row] for row in by_age)

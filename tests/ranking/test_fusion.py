@@ -17,6 +17,7 @@ from graymatter_mcp.ranking.merge import first_distinct
 from graymatter_mcp.ranking.signals import Ranked, Signals
 from graymatter_mcp.ranking.tokens import tokenize
 from tests.ranking.printing import printed
+from tests.ranking.recency import among_eligible
 from tests.ranking.test_bm25 import A, B, C, score
 
 NEVER = float("-inf")
@@ -37,11 +38,13 @@ def signals(
     mask = np.array(eligible if eligible is not None else [True] * size)
     similarity = np.array([(vector or {}).get(row, NEVER) for row in range(size)], dtype=np.float32)
     bm25 = np.array([(keyword or {}).get(row, 0.0) for row in range(size)])
+    order, places = among_eligible(np.array(newest_first, dtype=np.int32), mask)
     return Signals(
         size=size,
         eligible=mask,
         count=int(mask.sum()),
-        recency_order=np.array(newest_first, dtype=np.int32),
+        recency_order=order,
+        recency_rank=places,
         age_order=age,
         id_order=np.arange(size, dtype=np.int64),
         levels=np.array(levels or [1] * size, dtype=np.int8),
@@ -173,12 +176,15 @@ def cases(draw: st.DrawFn, max_size: int = 60) -> Case:
     similarity = rng.integers(0, spread, size).astype(np.float32)
     similarity[rng.random(size) < draw(st.sampled_from([0.0, 0.4]))] = NEVER
     keyword = rng.integers(0, spread, size) / 7.0
+    newest = np.argsort(-(age // draw(st.sampled_from([1, 2**60])))).astype(np.int32)
+    order, places = among_eligible(newest, eligible)
     return Case(
         signals=Signals(
             size=size,
             eligible=eligible,
             count=int(eligible.sum()),
-            recency_order=np.argsort(-(age // draw(st.sampled_from([1, 2**60])))).astype(np.int32),
+            recency_order=order,
+            recency_rank=places,
             age_order=age.astype(np.int64),
             id_order=rng.permutation(size).astype(np.int64),
             levels=rng.integers(0, 3, size).astype(np.int8),
@@ -208,7 +214,7 @@ def naive(case: Case) -> list[Ranked]:
         bm25 = s.keyword
         keyword = [row for row in may if bm25[row] > 0]
         keyword.sort(key=lambda row: (-bm25[row], s.age_order[row]))
-    recency = [int(row) for row in s.recency_order if s.eligible[row]]
+    recency = [int(row) for row in s.recency_order]
     positions = [{row: i for i, row in enumerate(ls, 1)} for ls in (vector, keyword, recency)]
     found: list[Ranked] = []
     for row in rows:
@@ -306,6 +312,7 @@ def test_rows_in_another_order_give_the_same_ranking(case: Case) -> None:
         eligible=s.eligible[shuffle],
         count=s.count,
         recency_order=new_row[s.recency_order].astype(np.int32),
+        recency_rank=s.recency_rank[shuffle],
         age_order=s.age_order[shuffle],
         id_order=s.id_order[shuffle],
         levels=s.levels[shuffle],

@@ -118,9 +118,13 @@ class Snapshots(Suite):
             "levels": np.dtype(np.int8),
             "age_order": np.dtype(np.int64),
             "id_order": np.dtype(np.int64),
-            "recency_order": np.dtype(np.int32),
+            "recency_rank": np.dtype(np.int32),
         }
-        assert sorted(snapshot.recency_order.tolist()) == list(range(snapshot.size))
+        order = snapshot.recency_order
+        assert order.dtype == np.dtype(np.int32)
+        assert sorted(order.tolist()) == np.flatnonzero(snapshot.eligible).tolist()
+        assert snapshot.recency_rank[order].tolist() == list(range(1, snapshot.count + 1))
+        assert int((snapshot.recency_rank > 0).sum()) == snapshot.count
         (found,) = snapshot.postings(["ant"])
         assert (found.rows.dtype, found.tf.dtype) == (np.dtype(np.int32), np.dtype(np.float64))
         similarities = snapshot.similarities(np.array([[1, 2]], np.int16))

@@ -64,7 +64,7 @@ def observe(snapshot: Snapshot, probe: Probe) -> View:
     """Read a snapshot through its protocol."""
     rows = [int(row) for row in np.flatnonzero(snapshot.eligible)]
     by_age = sorted(rows, key=lambda row: int(snapshot.age_order[row]))
-    newest = [int(row) for row in snapshot.recency_order if snapshot.eligible[row]]
+    newest = [int(row) for row in snapshot.recency_order]
     ids = dict(zip(rows, snapshot.fact_ids(rows), strict=True))
     return View(
         count=snapshot.count,
@@ -203,5 +203,5 @@ def arrays_of(snapshot: Snapshot) -> dict[str, NDArray[np.generic]]:
         "levels": snapshot.levels,
         "age_order": snapshot.age_order,
         "id_order": snapshot.id_order,
-        "recency_order": snapshot.recency_order,
+        "recency_rank": snapshot.recency_rank,
     }

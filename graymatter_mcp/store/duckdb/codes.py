@@ -13,10 +13,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-EXACT_BELOW: Final = 100_000
-"""Up to this many vectors all products are exact."""
-SHORTLIST: Final = 8192
-"""Vectors whose products are exact above it; more where codes tie."""
+SHORTLIST: Final = 16_384
+"""Vectors whose products are exact; more where codes tie."""
+_NEVER: Final = (1 << 16) - 1
+"""A distance beyond all that codes can have."""
 _CHUNK: Final = 1 << 16
 """Vectors counted at once: the temporaries of a chunk stay in the cache."""
 
@@ -45,7 +45,11 @@ def distances(codes: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[n
 
 
 def similarities(
-    vectors: NDArray[np.int16], codes: NDArray[np.uint64], query: NDArray[np.int16]
+    vectors: NDArray[np.int16],
+    codes: NDArray[np.uint64],
+    query: NDArray[np.int16],
+    wanted: NDArray[np.bool_],
+    shortlist: int = SHORTLIST,
 ) -> NDArray[np.float32]:
     """Return exact products for the nearest by code, and below them the rest in code order.
 
@@ -53,14 +57,18 @@ def similarities(
         vectors: Fixed point, shape (vectors, dim).
         codes: Their `sign_codes`.
         query: Fixed point, shape (dim,).
+        wanted: Which vectors may be chosen; at least one.
+        shortlist: How many at least get their exact product.
 
     Returns:
-        Shape (vectors,); whole numbers.
+        Shape (vectors,); whole numbers, without meaning where not wanted.
     """
     counts = distances(codes, sign_codes(query[np.newaxis])[:, 0])
-    within = np.searchsorted(np.cumsum(np.bincount(counts)), SHORTLIST)
+    counts[~wanted] = _NEVER
+    totals = np.cumsum(np.bincount(counts, minlength=_NEVER + 1)[:_NEVER])
+    within = min(int(np.searchsorted(totals, shortlist)), _NEVER - 1)
     near = np.flatnonzero(counts <= within)
     exact = vectors[near].astype(np.float32) @ query.astype(np.float32)
-    found = (exact.min() - 1 - counts).astype(np.float32)
+    found = exact.min() - np.float32(1) - counts.astype(np.float32)
     found[near] = exact
     return found

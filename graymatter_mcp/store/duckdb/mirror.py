@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from graymatter_mcp.model.facts import LEVELS, Alias, effective_confidence
 from graymatter_mcp.store.duckdb.columns import Column
+from graymatter_mcp.store.duckdb.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -56,9 +57,7 @@ class Mirror:
         """Distinct term ids of each row, one row's after the other's."""
         self.forward_starts = Column(np.int64)
         self.has_vectors = Column(np.bool_)
-        self.vectors: Column[np.float32] | None = None
-        self.vector_rows = Column(np.int32)
-        """The row each vector belongs to; a text of several windows has several."""
+        self.vectors: Vectors | None = None
         self._text_bytes = 0
         self._is_chronological = True
         self._orders: tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]] | None = (
@@ -150,9 +149,8 @@ class Mirror:
     def add_vectors(self, row: int, windows: NDArray[np.int16]) -> None:
         """Add the vectors of a row that has none yet."""
         if self.vectors is None:
-            self.vectors = Column(np.float32, windows.shape[1])
-        self.vectors.extend(windows)
-        self.vector_rows.extend([row] * len(windows))
+            self.vectors = Vectors(windows.shape[1])
+        self.vectors.add(row, windows)
         self.has_vectors.poke(row, True)
         self.version += 1
 

@@ -49,10 +49,13 @@ class MirrorSnapshot:
         self.mean_length = (
             float(self.lengths.sum(where=self.eligible)) / self.count if self.count else 0.0
         )
-        self.age_order, self.id_order, self.recency_order = mirror.orders
+        self.age_order, self.id_order, newest_first = mirror.orders
+        is_whole = self.count == self.size
+        self.recency_order = newest_first if is_whole else newest_first[self.eligible[newest_first]]
+        self.recency_rank = np.zeros(self.size, np.int32)
+        self.recency_rank[self.recency_order] = np.arange(1, self.count + 1, dtype=np.int32)
         self.aliases = [alias for _, (_, alias) in sorted(mirror.aliases.items(), key=_by_age)]
-        self._vectors = None if mirror.vectors is None else mirror.vectors.view
-        self._vector_rows = mirror.vector_rows.view
+        self._vectors = None if mirror.vectors is None else mirror.vectors.view()
         self._forward = mirror.forward.view
         self._forward_starts = mirror.forward_starts.view
 
@@ -72,23 +75,7 @@ class MirrorSnapshot:
 
     def similarities(self, query: NDArray[np.int16]) -> NDArray[np.float32] | None:
         """See the protocol."""
-        if self._vectors is None or not len(self._vectors):
-            return None
-        windows = query.astype(np.float32)
-        products = self._vectors @ windows[0]
-        for window in windows[1:]:
-            np.maximum(products, self._vectors @ window, out=products)
-        if len(products) == self.size and self._is_one_to_one():
-            best = products
-        else:
-            best = np.full(self.size, -np.inf, dtype=np.float32)
-            np.maximum.at(best, self._vector_rows, products)
-        if self.count != self.size:
-            best[~self.eligible] = -np.inf
-        return best if np.isfinite(best).any() else None
-
-    def _is_one_to_one(self) -> bool:
-        return bool((self._vector_rows == np.arange(self.size, dtype=np.int32)).all())
+        return None if self._vectors is None else self._vectors.similarities(query, self.eligible)
 
     def facts(self, rows: Sequence[int]) -> list[Fact]:
         """See the protocol."""
