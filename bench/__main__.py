@@ -8,14 +8,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench import core, embed, load, report, start
+from bench import codes, core, embed, load, report, start
 from bench.client import SERVER
 from bench.figures import result_of, save
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BENCHMARKS: Final[dict[str, Any]] = {"core": core, "embed": embed, "load": load, "start": start}
+BENCHMARKS: Final[dict[str, Any]] = {
+    "codes": codes,
+    "core": core,
+    "embed": embed,
+    "load": load,
+    "start": start,
+}
 _PLACES: Final = ("--json", "--dir")
 
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bench.figures import Result
 
 TINY: Final = {
+    "codes": ["--sizes", "300", "--calls", "2"],
     "core": ["--sizes", "30", "--calls", "2"],
     "embed": ["--tokens", "8", "--calls", "2"],
     "load": ["--facts", "30", "--clients", "2", "--seconds", "0.5", "--queries", "3"],
