@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from anyio import to_thread
 
 from graymatter_mcp.compose import open_memory
-from graymatter_mcp.errors import StoreClosedError
+from graymatter_mcp.errors import StoreClosedError, StoreUnavailableError
 from graymatter_mcp.library.advanced import LIBRARY, AsyncAdvancedStore
 from graymatter_mcp.model.config import Config
 from graymatter_mcp.model.ids import SHARED_AGENT_ID, Namespace
@@ -19,6 +19,7 @@ from graymatter_mcp.model.requests import (
     RememberRequest,
     WriteOptions,
 )
+from graymatter_mcp.owner.client import RemoteMemory, is_owned
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -27,6 +28,32 @@ if TYPE_CHECKING:
     from graymatter_mcp.engine.base import Memory
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.results import RecallExplainResult, RecallResult
+
+
+@dataclass(frozen=True, slots=True)
+class AttachedMemory:
+    """A memory that an owner in another process holds."""
+
+    memory: Memory
+
+    async def aclose(self) -> None:
+        """Let the owner go on without us."""
+        await self.memory.aclose()
+
+
+def _open_or_attach(config: Config) -> OwnedMemory | AttachedMemory:
+    """Open the directory, or use its owner where one runs and nothing but defaults is asked for.
+
+    Raises:
+        GraymatterError: It cannot be opened, or an owner has it whose settings may be others.
+    """
+    try:
+        return open_memory(config)
+    except StoreUnavailableError:
+        is_plain = config == Config(data_dir=config.data_dir)
+        if not is_plain or not is_owned(config.data_dir):
+            raise
+    return AttachedMemory(cast("Memory", RemoteMemory(config.data_dir)))  # its methods go by name
 
 
 class AsyncMemory:
@@ -44,7 +71,7 @@ class AsyncMemory:
         """
         config = config or Config()
         self._config = config if data_dir is None else replace(config, data_dir=Path(data_dir))
-        self._owned: OwnedMemory | None = None
+        self._owned: OwnedMemory | AttachedMemory | None = None
 
     @classmethod
     async def open(cls, config: Config) -> AsyncMemory:
@@ -59,7 +86,7 @@ class AsyncMemory:
         """Open, unless `open` has."""
         if self._owned is None:
             config = replace(self._config, data_dir=self._config.data_dir.absolute())
-            self._owned = await to_thread.run_sync(open_memory, config)
+            self._owned = await to_thread.run_sync(_open_or_attach, config)
         return self
 
     async def __aexit__(

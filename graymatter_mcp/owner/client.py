@@ -12,6 +12,7 @@ from graymatter_mcp.bridge.directory import read_owner
 from graymatter_mcp.bridge.link import connect
 from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
+    GraymatterError,
     StoreClosedError,
     StoreUnavailableError,
 )
@@ -74,6 +75,15 @@ def ask_owner(
     return answer
 
 
+def is_owned(directory: Path) -> bool:
+    """Whether an owner answers for the directory."""
+    try:
+        ask_owner(directory, "GET", "/owner")
+    except GraymatterError:
+        return False
+    return True
+
+
 class RemoteMemory:
     """Implements `engine.base.Memory` by asking an owner; its methods are those of `METHODS`."""
 
@@ -102,7 +112,7 @@ class RemoteMemory:
     def set_graph(self, graph: object, extractor: object) -> None:
         """Refuse: objects of this process cannot serve another."""
         raise CapabilityUnsupportedError(
-            "a graph of your own needs Config(daemon=False): it must live in the owner's process"
+            "a graph of your own must live in the owner's process: stop the owner first"
         )
 
     async def aclose(self) -> None:
