@@ -80,8 +80,9 @@ def owner_pid(directory: Path) -> int:
 def connected(directory: Path, door: str) -> socket.socket:
     """Connect to a door of the owner."""
     address = owner_note(directory)[door]
-    if isinstance(address, list):
-        return socket.create_connection(tuple(address), DEADLINE_S)
+    if not isinstance(address, str):
+        host, port = address
+        return socket.create_connection((host, port), DEADLINE_S)
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.settimeout(DEADLINE_S)
     connection.connect(address)

@@ -26,8 +26,8 @@ ROWS: Final[Mapping[str, Promise]] = {
     ),
     "reflect:everywhere": Promise(
         "C39",
-        "C35 to C38 hold in process and over stdio.",
-        "the owner socket and HTTP come with their transports",
+        "C35 to C38 hold in process, over stdio and through the owner's socket.",
+        "HTTP comes with its transport",
     ),
     "reflect:update-never-raises": Promise(
         "C41", "An update without a label never raises confidence; the replacement is unpinned."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CONNECT_TIMEOUT_S = 2.0
-START_TIMEOUT_S = 10.0
+START_TIMEOUT_S = 30.0
 EXACTLY_ONCE = "exactly-once-v1"
 UNAUTHORIZED = "unauthorized"
 EXIT_TAKEN = 3

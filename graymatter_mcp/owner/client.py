@@ -66,6 +66,11 @@ def ask_owner(
         )
         response = connection.getresponse()
         answer = json.loads(response.read())
+    except TimeoutError as exc:
+        pid = note.get("pid", "unknown")
+        raise StoreUnavailableError(
+            f"the owner (pid {pid}) did not answer within {timeout_s:.0f} s"
+        ) from exc
     except (OSError, http.client.HTTPException, ValueError) as exc:
         raise StoreUnavailableError("the owner went away before it answered") from exc
     finally:

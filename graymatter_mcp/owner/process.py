@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import signal
+import threading
 import time
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -33,7 +34,9 @@ logger = logging.getLogger(__name__)
 
 _WATCH_S: Final = 0.25
 _DRAIN_POLL_S: Final = 0.01
-DRAIN_TIMEOUT_S: Final = 30.0
+DRAIN_TIMEOUT_S: Final = 15.0
+LAST_RESORT_S: Final = 25.0
+"""After being asked to leave: all that was acknowledged is on the disk, whatever still works."""
 
 
 class StdioClient(Protocol):
@@ -93,8 +96,12 @@ class OwnerProcess:
         )
 
     def leave(self) -> None:
-        """Ask the owner to drain and end."""
-        self._leaving.set()
+        """Ask the owner to drain and end; what hangs then does not keep the process."""
+        if not self._leaving.is_set():
+            self._leaving.set()
+            last_resort = threading.Timer(LAST_RESORT_S, os._exit, (1,))
+            last_resort.daemon = True
+            last_resort.start()
 
     def describe(self) -> dict[str, Any]:
         """Say what this owner is, as ``daemon status`` shows it."""

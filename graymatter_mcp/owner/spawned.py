@@ -9,7 +9,7 @@ import os
 import sys
 import time
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from graymatter_mcp.bridge.directory import DATABASE_FILE, holds_store, read_owner
 from graymatter_mcp.bridge.link import EXIT_TAKEN, REASON, connect
@@ -40,19 +40,19 @@ def claim_directory(directory: Path, *, may_create: bool) -> Ownership:
             try:
                 return Ownership(directory)
             except StoreUnavailableError:
-                if _is_served(directory):
+                note = read_owner(str(directory))
+                if note is not None and _answers(note):
                     sys.exit(EXIT_TAKEN)
-                if time.monotonic() > deadline:
-                    raise
+                if (note is not None and "lines" not in note) or time.monotonic() > deadline:
+                    raise  # a process that has the directory for itself, or one that hangs
                 time.sleep(_POLL_S)
     except GraymatterError as exc:
         sys.stderr.write(f"{REASON}{exc}\n")
         sys.exit(1)
 
 
-def _is_served(directory: Path) -> bool:
-    note = read_owner(str(directory))
-    connection = None if note is None else connect(note, "lines")
+def _answers(note: dict[str, Any]) -> bool:
+    connection = connect(note, "lines")
     if connection is None:
         return False
     connection.close()

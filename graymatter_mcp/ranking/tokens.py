@@ -128,6 +128,11 @@ def _stemmer(language: str) -> _Stemmer:
     return cast("_Stemmer", getattr(module, name)())  # the library carries no types
 
 
+_LONGEST_STEMMED: Final = 64
+"""Letters of the longest word that is stemmed: beyond is no word of any language that Snowball
+knows, and the stemmer's time grows with the square of it."""
+
+
 class Analyzer:
     """Turns tokens into index terms; safe to share between threads.
 
@@ -145,7 +150,7 @@ class Analyzer:
         self._lock = threading.Lock()
 
     def index_term(self, token: str) -> str:
-        """Stem a word; joined tokens and words with a number stay as they are."""
+        """Stem a word; very long ones, joined tokens and words with a number stay as they are."""
         stem = self._stems.get(token)
         return self._learn(token) if stem is None else stem
 
@@ -154,7 +159,9 @@ class Analyzer:
         return tuple([self.index_term(token) for token in tokens])
 
     def _learn(self, token: str) -> str:
-        if self._stemmer is None or is_joined(token) or has_number(token):
+        if self._stemmer is None or len(token) > _LONGEST_STEMMED:
+            return token
+        if is_joined(token) or has_number(token):
             return token
         with self._lock:
             stem = self._stemmer.stemWord(token) or token

@@ -196,3 +196,12 @@ def test_identifier_queries_are_told_from_prose(
 def test_what_an_identifier_query_asks_for_is_among_its_tokens(query: str) -> None:
     """Contract 5.3: a fact of the same text as the query always holds its identifiers."""
     assert set(identifiers(query) or ()) <= set(tokenize(query))
+
+
+def test_a_word_longer_than_any_language_has_is_not_stemmed() -> None:
+    """Issue: a text of 20 MB holds up nobody; the stemmer's time grows with the square."""
+    analyzer = Analyzer("english")
+    assert analyzer.index_term("running" * 9 + "s") == "running" * 8 + "run"
+    assert analyzer.index_term("walk" * 16 + "ings") == "walk" * 16 + "ings"
+    endless = "y" * 1_000_000
+    assert analyzer.index_term(endless) == endless

@@ -43,7 +43,8 @@ class Invocation:
         sys.stdout.write(text + "\n")
 
 
-@click.group(no_args_is_help=True)
+@click.group(no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="graymatter-mcp", prog_name="graymatter")
 @click.option("--dir", "directory", help="Data directory, relative to the working one.")
 @click.option("--json", "as_json", is_flag=True, help="Write one JSON document to stdout.")
 @click.option("--quiet", "is_quiet", is_flag=True, help="Write no prose.")
