@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 DATABASE_FILE = "gray.duckdb"
 MARKER_FILE = "MEMORY.md"
 OWNER_FILE = "owner.json"
+_NOTE_BYTES = 65_536
 
 
 class DirectoryError(Exception):
@@ -72,11 +73,15 @@ def read_owner(directory: str) -> dict[str, Any] | None:
     import json
 
     try:
-        with open(os.path.join(directory, OWNER_FILE), encoding="utf-8") as file:
-            note = json.load(file)
-    except (OSError, ValueError):
+        # Not to wait for a pipe, and not to read on and on: anything may stand there.
+        fd = os.open(os.path.join(directory, OWNER_FILE), os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            note: Any = json.loads(os.read(fd, _NOTE_BYTES))
+        finally:
+            os.close(fd)
+    except (OSError, ValueError, RecursionError):
         return None
-    return note if isinstance(note, dict) else None  # pyright: ignore[reportUnknownVariableType]
+    return dict(note) if isinstance(note, dict) else None  # pyright: ignore[reportUnknownArgumentType]
 
 
 def _is_same(one: str, other: str) -> bool:

@@ -83,7 +83,11 @@ def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
 def reap() -> None:
     """Forget started owners that have ended; until then they look alive to whoever waits."""
     for pid in list(_left):
-        if os.waitpid(pid, os.WNOHANG)[0]:
+        try:
+            has_ended = os.waitpid(pid, os.WNOHANG)[0] != 0
+        except ChildProcessError:
+            has_ended = True  # somebody else in this process asked first
+        if has_ended:
             _left.remove(pid)
 
 

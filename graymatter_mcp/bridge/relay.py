@@ -142,7 +142,11 @@ class Relay:
     def _stamped(self, params: dict[str, Any]) -> dict[str, Any]:
         """Give a call a key of its own, so that sending it again has no second effect."""
         meta: Any = {} if params.get("_meta") is None else params["_meta"]
-        if not isinstance(meta, dict) or KEY in meta:
+        if not isinstance(meta, dict):
+            return params
+        fields: Any = meta  # pyright: ignore[reportUnknownVariableType] - as decoded
+        given: Any = fields.get(KEY)
+        if isinstance(given, str) and given:
             return params
         if self._handshake.is_modern and not meta:
             return params  # refused for its missing envelope, in the words for that
@@ -165,6 +169,10 @@ class Relay:
                 owner = self._reach()
             except NoOwnerError as exc:
                 self._refuse_all(str(exc))
+                self._wait_for_request()
+                continue
+            except Exception as exc:  # noqa: BLE001 - what waits must be answered, come what may
+                self._refuse_all(f"the owner cannot be reached ({type(exc).__name__})")
                 self._wait_for_request()
                 continue
             self._catch_up(owner)

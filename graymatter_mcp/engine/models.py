@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _QUERIES_KEPT: Final = 512
+_QUERY_CHARS: Final = 8192
+"""Characters of a query that get a vector; its words count all."""
+_EMBEDDED_CHARS: Final = 65_536
+"""Characters of a fact that get vectors: what lies behind is found by its words. A window takes a
+core a tenth of a second, and a text of megabytes would keep it for an hour."""
 _QUIET_S: Final = 0.03
 _MAX_LAG_S: Final = 2.0
 """Longest that new texts wait for their vectors while calls keep coming."""
@@ -105,7 +110,7 @@ class ModelKeeper:
 
     def _embed_query(self, text: str) -> NDArray[np.int16]:
         assert self._embedder is not None
-        (windows,) = self._embedder.embed([text])
+        (windows,) = self._embedder.embed([text[:_QUERY_CHARS]])
         return to_fixed_point(windows)
 
     def embed_now(self, pending: PendingVector) -> NewVectors | None:
@@ -237,7 +242,7 @@ class ModelKeeper:
 
 def _embed(embedder: Embedder, pending: PendingVector) -> NewVectors | None:
     try:
-        (windows,) = embedder.embed([pending.text])
+        (windows,) = embedder.embed([pending.text[:_EMBEDDED_CHARS]])
     except EmbeddingError as exc:
         logger.warning("no vector for fact %s: %s", pending.fact_id, exc)
         return None

@@ -63,9 +63,22 @@ class Ownership:
             json.dump({"pid": os.getpid(), **facts}, file)
         fresh.replace(self._note)
 
+    def is_in_place(self) -> bool:
+        """Whether the directory still has the lock that we hold: it may be moved or deleted."""
+        try:
+            return self._note.with_name(LOCK_FILE).stat().st_ino == os.fstat(self._fd).st_ino
+        except OSError:
+            return False
+
+    def is_announced(self) -> bool:
+        """Whether the note is there and ours."""
+        note = read_owner(str(self._note.parent))
+        return note is not None and note.get("pid") == os.getpid()
+
     def withdraw(self) -> None:
-        """Take the note away: nobody new shall come."""
-        self._note.unlink(missing_ok=True)
+        """Take the note away, if it is ours: nobody new shall come."""
+        if self.is_in_place() and self.is_announced():
+            self._note.unlink(missing_ok=True)
 
     def release(self) -> None:
         """Take the note away and free the lock; twice is fine."""

@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import anyio
@@ -139,7 +140,8 @@ class OwnerProcess:
             tasks.start_soon(server.serve, [doors["http"]])
             tasks.start_soon(self._watch_signals)
             tasks.start_soon(self._watch_idle)
-            self._ownership.announce({**addresses, "token": self._token, "version": self._version})
+            self._announce(addresses)
+            tasks.start_soon(self._watch_place, addresses)
             if on_ready is not None:
                 on_ready()
             if client is not None:
@@ -155,9 +157,25 @@ class OwnerProcess:
                 await self._drained()
             accepting.cancel()
             tasks.cancel_scope.cancel()
-        for address in addresses.values():
+        for address in addresses.values() if self._ownership.is_in_place() else ():
             if isinstance(address, str):
                 await anyio.Path(address).unlink(missing_ok=True)
+
+    def _announce(self, addresses: dict[str, Any]) -> None:
+        self._ownership.announce({**addresses, "token": self._token, "version": self._version})
+
+    async def _watch_place(self, addresses: dict[str, Any]) -> None:
+        """Leave a directory that is no longer ours, and mend a note that was lost."""
+        while True:
+            await anyio.sleep(_WATCH_S)
+            sockets = [address for address in addresses.values() if isinstance(address, str)]
+            if not self._ownership.is_in_place() or not all(map(os.path.exists, sockets)):
+                logger.warning("leaving: the directory was moved or emptied")
+                self.leave()
+                return
+            if not self._ownership.is_announced():
+                with suppress(OSError):
+                    self._announce(addresses)
 
     async def _drained(self) -> None:
         while self._lines.clients or self._http.calls or self._has_stdio:  # noqa: ASYNC110 - once
@@ -216,5 +234,5 @@ def _number(version: str) -> tuple[int, ...]:
         digits = part[: len(part) - len(part.lstrip("0123456789"))]
         if not digits:
             break
-        parts.append(int(digits))
+        parts.append(int(digits[:9]))
     return tuple(parts)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import threading
-import unicodedata
 from functools import cache
 from importlib import import_module
 from itertools import pairwise
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol, cast
 
 from graymatter_mcp.ranking.scripts import (
     JOINER_CLASS,
+    compose,
     fold,
     is_cjk,
     is_number,
@@ -187,7 +187,7 @@ def identifiers(query: str) -> tuple[str, ...] | None:
     found: dict[str, None] = {}
     parts: set[str] = set()
     others: set[str] = set()
-    for run in patterns().run.findall(unicodedata.normalize("NFKC", query)):
+    for run in patterns().run.findall(compose(query)):
         tokens = tokenize(run)
         if tokens and is_joined(tokens[-1]) and not _is_compound(tokens[-1]):
             found[tokens[-1]] = None

@@ -205,3 +205,10 @@ def test_a_word_longer_than_any_language_has_is_not_stemmed() -> None:
     assert analyzer.index_term("walk" * 16 + "ings") == "walk" * 16 + "ings"
     endless = "y" * 1_000_000
     assert analyzer.index_term(endless) == endless
+
+
+def test_an_endless_run_of_marks_costs_no_more_than_a_long_one() -> None:
+    """Issue: a hostile query holds up nobody; ordering marks takes the square of their number."""
+    marks = "\u0301\u0327" * 200_000
+    assert tokenize(f"ma{marks}rk plain") == ("mark", "plain")
+    assert identifiers(f"v1.2{marks}") == identifiers("v1.2\u0327\u0301")

@@ -97,11 +97,17 @@ class Writer:
             try:
                 request = self._queue.get(timeout=_IDLE_S if self._backlog else None)
             except queue.Empty:
-                self._apply_backlog()
+                self._apply_quietly()
                 continue
             if request is None or not self._take_group(request):
                 break
-        self._apply_backlog()
+        self._apply_quietly()
+
+    def _apply_quietly(self) -> None:
+        try:
+            self._apply_backlog()
+        except Exception as exc:  # noqa: BLE001 - the thread must live; the journal has it all
+            logger.error("the tables took no backlog: %s", type(exc).__name__)  # noqa: TRY400
 
     def _take_group(self, first: _Request) -> bool:
         """Commit a request and whatever waits behind it; False when the end was asked for."""
@@ -118,8 +124,8 @@ class Writer:
     def _commit(self, group: Sequence[_Request]) -> None:
         try:
             self._commit_in_order(group)
-        except Exception:  # the thread must outlive whatever is wrong with one group
-            logger.exception("a group of writes failed")
+        except Exception as exc:  # noqa: BLE001 - the thread must outlive one group; only the type
+            logger.error("a group of writes failed: %s", type(exc).__name__)  # noqa: TRY400
             for request in group:
                 if not request.done.done():
                     request.done.set_exception(StoreUnavailableError(FAILED))
@@ -147,6 +153,12 @@ class Writer:
         except OSError as exc:
             for request in accepted:
                 request.done.set_exception(_no_room(exc))
+        except ValueError:
+            # What cannot be written as UTF-8 is one caller's: the others get their turn alone.
+            if len(requests) == 1:
+                raise
+            for request in accepted:
+                self._commit([request])
         else:
             self._backlog.append(transaction.take())
             self._finish(applied, accepted)

@@ -6,6 +6,7 @@ import json
 import logging
 import traceback
 from contextvars import ContextVar
+from hashlib import sha256
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
 
@@ -173,10 +174,17 @@ def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
         client = f"{params.client_info.name} {params.client_info.version}".strip()
     key: object = (ctx.meta or {}).get(KEY)
     return Caller(
-        client=client[:MAX_CLIENT_CHARS],
+        client=_valid(client[:MAX_CLIENT_CHARS]).replace("\0", ""),
         session=connection_session.get(),
-        key=key[:MAX_KEY_CHARS] if isinstance(key, str) else "",
+        key=_stored_key(key) if isinstance(key, str) else "",
     )
+
+
+def _stored_key(key: str) -> str:
+    """Return a key that every store takes: itself, or a digest where it is long or odd."""
+    if len(key) <= MAX_KEY_CHARS and key.isascii() and key.isprintable():
+        return key
+    return sha256(key.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _log_failure(method: str, failure: Exception) -> None:

@@ -62,7 +62,9 @@ class RecordingMemory:
     calls: list[tuple[object, ...]] = field(default_factory=list[tuple[object, ...]])
 
     def _answer(self, default: object, method: str, *arguments: object) -> object:
-        self.calls.append((method, *arguments))
+        # The key of a call is the last argument; calls here have none.
+        given = arguments[:-1] if arguments and arguments[-1] is None else arguments
+        self.calls.append((method, *given))
         answer = self.answers.get(method, default)
         if isinstance(answer, BaseException):
             raise answer
@@ -107,10 +109,15 @@ class RecordingMemory:
         return self._answer(("x", "y"), "link", *arguments)
 
     async def save_checkpoint(
-        self, namespace: object, state: object, *, metadata: object = None
+        self,
+        namespace: object,
+        state: object,
+        *,
+        metadata: object = None,
+        call_key: object = None,
     ) -> object:
         """Record; an empty checkpoint."""
-        return self._answer(checkpoint(), "save_checkpoint", namespace, state, metadata)
+        return self._answer(checkpoint(), "save_checkpoint", namespace, state, metadata, call_key)
 
     async def resume_checkpoint(self, namespace: object) -> object:
         """Record; an empty checkpoint."""
