@@ -58,7 +58,12 @@ def batch(**changes: Any) -> Reached:
 
 def add(tool: str = "memory_add", **changes: Any) -> Reached:
     """Return what an addition asks for, changed."""
-    request = RememberRequest(namespace=Namespace("a"), text="t", origin=origin(tool))
+    request = RememberRequest(
+        namespace=Namespace("a"),
+        text="t",
+        origin=origin(tool),
+        is_curation=tool == "memory_reflect",
+    )
     return ("remember", replace(request, **changes))
 
 
