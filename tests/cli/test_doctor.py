@@ -248,12 +248,12 @@ def table(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("directory", "kind", "is_refused"),
     [
-        ("/home/me/.graymatter", "ext4", False),
+        ("/data/me/.graymatter", "ext4", False),
         ("/srv/me/.graymatter", "nfs4", True),
         ("/srv/fast/.graymatter", "xfs", False),
         ("/srvother/.graymatter", "ext4", False),
         ("/media/my share/.graymatter", "cifs", True),
-        ("/mnt/c/Users/me/.graymatter", "9p", True),
+        ("/mnt/c/people/me/.graymatter", "9p", True),
         ("/over/.graymatter", "fuse.sshfs", True),
     ],
 )

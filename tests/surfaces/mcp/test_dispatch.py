@@ -28,7 +28,7 @@ from graymatter_mcp.surfaces.mcp.answers import ToolAnswer, ToolCalls, UnknownTo
 from graymatter_mcp.surfaces.mcp.dispatch import Dispatcher
 from tests.surfaces.mcp.recording_memory import CALLER, RecordingMemory, call, checkpoint, fact
 
-PRIVATE = "the launch code is 0000 /home/x/.graymatter gm_token"
+PRIVATE = "the launch code is 0000 /data/x/.graymatter gm_token"
 
 
 @dataclass(frozen=True)

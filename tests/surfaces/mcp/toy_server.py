@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.model.checkpoints import JsonValue
 
-SECRET = "/home/someone/token-gm_secret"  # noqa: S105 - what must never be seen on the wire
+SECRET = "/data/someone/token-gm_secret"  # noqa: S105 - what must never be seen on the wire
 
 
 def contract(name: str) -> ToolContract:
