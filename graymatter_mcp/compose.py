@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -76,27 +77,27 @@ def open_memory(
     if ownership is None:
         ownership = _own(directory, config)
     read_only = config.read_only or ownership is None
-    try:
+    with ExitStack() as undo:
+        if ownership is not None:
+            undo.callback(ownership.release)
         path = directory / DATABASE_FILE
         store = DuckDBStore(path, stem=analyzer.index_term, read_only=read_only)
+        undo.callback(store.close)
         if not read_only:
             # By name, not by descriptor: opening the file here would drop DuckDB's lock on it.
             path.chmod(0o600)
-    except BaseException:
         if ownership is not None:
-            ownership.release()
-        raise
-    if ownership is not None:
-        ownership.announce({})
-    load, model_key = _model(config)
-    memory = LocalMemory(
-        store,
-        load,
-        analyzer,
-        replace(config),
-        Clock() if clock is None else clock,
-        model_key=model_key,
-    )
+            ownership.announce({})
+        load, model_key = _model(config)
+        memory = LocalMemory(
+            store,
+            load,
+            analyzer,
+            replace(config),
+            Clock() if clock is None else clock,
+            model_key=model_key,
+        )
+        undo.pop_all()
     return OwnedMemory(memory, ownership)
 
 

@@ -51,6 +51,17 @@ def test_the_directory_is_held_until_the_memory_is_closed(config: Config) -> Non
     anyio.run(open_memory(config).aclose)
 
 
+def test_an_opening_that_cannot_announce_itself_holds_nothing(config: Config) -> None:
+    """Contract 10.2: neither the store nor the directory stays taken."""
+    config.data_dir.mkdir()
+    obstacle = (config.data_dir / OWNER_FILE).with_suffix(".new")
+    obstacle.mkdir()
+    with pytest.raises(OSError, match="directory"):
+        open_memory(config)
+    obstacle.rmdir()
+    anyio.run(open_memory(config).aclose)
+
+
 def test_a_damaged_database_is_reported_and_left_alone(config: Config) -> None:
     """Contract 9.4: our error, and the lock is free afterwards."""
     config.data_dir.mkdir()
