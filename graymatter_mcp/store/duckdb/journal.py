@@ -25,12 +25,26 @@ Rows = dict[str, list[tuple[Any, ...]]]
 
 
 class Journal:
-    """An append-only file of groups, each a line with its checksum; used by one thread."""
+    """An append-only file of groups, each a line with its checksum; used by one thread at a time.
+
+    Positions count bytes since the file was opened, and go on counting when its head is dropped.
+    """
 
     def __init__(self, path: Path) -> None:
         """Open or create the file, readable by this user alone."""
-        self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self.size = os.fstat(self._fd).st_size
+        self._path = path
+        self._rest = path.with_name(path.name + ".rest")
+        # What a process left that died while it dropped a head: the file itself is whole.
+        self._rest.unlink(missing_ok=True)
+        self._fd = _open(path)
+        self._start = 0
+        self.end = os.fstat(self._fd).st_size
+        """The position behind the last group."""
+
+    @property
+    def size(self) -> int:
+        """Bytes in the file."""
+        return self.end - self._start
 
     def append(self, rows: Rows) -> None:
         """Make a group durable.
@@ -45,7 +59,7 @@ class Journal:
         except OSError:
             os.ftruncate(self._fd, self.size)
             raise
-        self.size += len(line)
+        self.end += len(line)
 
     def read(self) -> list[Rows]:
         """Return the groups in order, and cut off a torn end, which nobody was promised."""
@@ -54,18 +68,55 @@ class Journal:
         if whole < self.size:
             # The next group must not become a part of the torn line.
             os.ftruncate(self._fd, whole)
-            self.size = whole
+            self.end = self._start + whole
         return read_groups(data[:whole])
 
-    def clear(self) -> None:
-        """Forget all groups: the database has them for good."""
-        if self.size:
-            os.ftruncate(self._fd, 0)
-            self.size = 0
+    def drop(self, position: int) -> None:
+        """Forget the groups before a position: the database has them for good.
+
+        Raises:
+            OSError: The groups behind it could not be written apart; all are still there.
+        """
+        if position == self.end:
+            if self.size:
+                os.ftruncate(self._fd, 0)
+            self._start = position
+        elif position > self._start:
+            self._replace(os.pread(self._fd, self.end - position, position - self._start))
+            self._start = position
+            # Until the directory has the new name, a crash finds the old file, which will lack
+            # the groups that follow.
+            _sync_folder(self._path.parent)
+
+    def _replace(self, rest: bytes) -> None:
+        """Put a file that holds only `rest` in the place of this one."""
+        fd = _open(self._rest)
+        try:
+            _write_all(fd, rest)
+            os.fdatasync(fd)
+            self._rest.replace(self._path)
+        except OSError:
+            os.close(fd)
+            self._rest.unlink(missing_ok=True)
+            raise
+        os.close(self._fd)
+        self._fd = fd
 
     def close(self) -> None:
         """Close the file."""
         os.close(self._fd)
+
+
+def _open(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+
+
+def _sync_folder(folder: Path) -> None:
+    fd = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def read_groups(data: bytes) -> list[Rows]:

@@ -137,9 +137,9 @@ class Mirrors:
                 del self._slots[namespace]
 
     def committed(self, applied: Iterable[AppliedBatch], seq: int) -> None:
-        """Bring mirrors in step with what was just committed."""
+        """Bring mirrors in step with what was just committed; 0 as `seq` where none was given."""
         with self._lock:
-            self.seq = seq
+            self.seq = max(self.seq, seq)
             for one in applied:
                 for namespace in namespaces_of(one):
                     self._catch_up(namespace, one)

@@ -13,6 +13,7 @@ import os
 import re
 import shutil
 import struct
+import threading
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -144,7 +145,8 @@ class Ledger:
     def __init__(self, path: Path) -> None:
         """Open or create the file of a store, readable by this user alone."""
         self._fd = os.open(ledger_of(path), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        self.held = 0
+        self._held = 0
+        self._turn = threading.Lock()
 
     def promised(self) -> int:
         """Return the number last written; 0 where the file is new or damaged."""
@@ -155,22 +157,14 @@ class Ledger:
 
     def note(self, held: int) -> None:
         """Write how many rows the store holds."""
-        self.held = held
+        self._held = held
         with suppress(OSError):
             os.pwrite(self._fd, self._FORMAT.pack(self._MAGIC, held), 0)
 
-    def committed(self, applied: Sequence[AppliedBatch], count: Callable[[], int]) -> None:
-        """Follow a commit; rows that a batch erased are counted anew."""
-        if any(one.batch.delete for one in applied):
-            self.note(count())
-            return
-        self.note(
-            self.held
-            + sum(
-                len(one.batch.facts) + len(one.states) + len(one.batch.checkpoints)
-                for one in applied
-            )
-        )
+    def committed(self, applied: Sequence[AppliedBatch]) -> None:
+        """Follow a commit."""
+        with self._turn:
+            self.note(self._held + sum(one.promised for one in applied))
 
     def close(self) -> None:
         """Close the file."""

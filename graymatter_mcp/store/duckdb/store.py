@@ -35,9 +35,11 @@ from graymatter_mcp.store.duckdb.recovery import (
     is_disk_full,
     report,
 )
-from graymatter_mcp.store.duckdb.rows import GroupTransaction, WriterMemory
+from graymatter_mcp.store.duckdb.requests import DISK_FULL
+from graymatter_mcp.store.duckdb.rows import WriterMemory
 from graymatter_mcp.store.duckdb.schema import check_version, migrate
-from graymatter_mcp.store.duckdb.writer import DISK_FULL, Writer
+from graymatter_mcp.store.duckdb.transaction import GroupTransaction
+from graymatter_mcp.store.duckdb.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -139,7 +141,7 @@ class DuckDBStore:
     def _committed(self, applied: Sequence[AppliedBatch], seq: int) -> None:
         self._mirrors.committed(applied, seq)
         if self._ledger is not None:
-            self._ledger.committed(applied, self._count_promised)
+            self._ledger.committed(applied)
 
     def _recover(self, path: Path) -> None:
         """Give the tables what was promised before the last process died.
@@ -158,7 +160,7 @@ class DuckDBStore:
             self.read_only = self._is_disk_full = True
             return
         if journal.size and self._database.checkpoint():
-            journal.clear()
+            journal.drop(journal.end)
         self._journal = journal
 
     def _show_promised(self, journal: Path) -> None:
@@ -443,7 +445,7 @@ class DuckDBStore:
             self._writer.close()
         if self._journal is not None:
             if self._journal.size and self._database.checkpoint():
-                self._journal.clear()
+                self._journal.drop(self._journal.end)
             self._journal.close()
         if self._ledger is not None:
             self._ledger.close()

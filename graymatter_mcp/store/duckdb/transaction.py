@@ -1,0 +1,254 @@
+"""One transaction on the tables: preconditions, the rows of a group of batches, one commit."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import duckdb
+
+from graymatter_mcp.errors import FactChangedError
+from graymatter_mcp.model.times import to_microseconds
+from graymatter_mcp.store.duckdb.codec import to_uuid
+from graymatter_mcp.store.duckdb.read import birth_texts, states
+from graymatter_mcp.store.duckdb.rows import (
+    INSERTS,
+    AppliedBatch,
+    Gathering,
+    WriterMemory,
+    promised_rows,
+)
+from graymatter_mcp.store.duckdb.states import StoredState, born, fits, patched
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from uuid import UUID
+
+    from duckdb import DuckDBPyConnection
+
+    from graymatter_mcp.store.base import NewVectors, WriteBatch
+    from graymatter_mcp.store.duckdb.journal import Rows
+
+_KEYS: Final = {"nodes": 2, "edges": 4}
+"""How many leading columns identify a row of the guarded tables."""
+
+
+_COUNTED: Final = ("facts", "fact_changes")
+_ERASED: Final = (*_COUNTED, "fact_vitals", "vectors")
+
+
+class GroupTransaction(Gathering):
+    """Gathers rows and writes them on leaving: all batches that were accepted, or none."""
+
+    def __init__(
+        self, connection: DuckDBPyConnection, memory: WriterMemory, backlog: Rows | None = None
+    ) -> None:
+        """Prepare, without touching the database.
+
+        Args:
+            connection: The writing one.
+            memory: Brought up to date by the commit.
+            backlog: Rows that were promised already; they go first.
+        """
+        super().__init__(memory)
+        self._connection = connection
+        self._model_ids = dict(memory.model_ids)
+        self._reworded: dict[UUID, str | None] = {}
+        self._rows = {} if backlog is None else backlog
+        self._is_open = False
+
+    def __enter__(self) -> GroupTransaction:
+        """Start; the transaction itself begins when a second statement is due."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Commit, or roll back when anything was raised."""
+        try:
+            if kind is None:
+                if len(self._rows) > 1:
+                    self._begin()
+                self._flush()
+                if self._is_open:
+                    self._connection.execute("COMMIT")
+                    self._is_open = False
+                self._remember()
+        finally:
+            if self._is_open:
+                # A commit that failed has ended the transaction already, and its error counts.
+                with suppress(duckdb.Error):
+                    self._connection.execute("ROLLBACK")
+
+    def _remember(self) -> None:
+        super()._remember()
+        self._memory.model_ids = self._model_ids
+        self._memory.reworded |= self._reworded
+
+    def _begin(self) -> None:
+        if not self._is_open:
+            self._connection.execute("BEGIN")
+            self._is_open = True
+
+    def _flush(self) -> None:
+        rows, self._rows = self._rows, {}
+        for table, values in rows.items():
+            if table in _KEYS:
+                width = _KEYS[table]
+                values = list({row[:width]: row for row in reversed(values)}.values())
+            columns = [list(column) for column in zip(*values, strict=True)]
+            self._connection.execute(INSERTS[table], columns)
+
+    def _settle(self) -> None:
+        """Make rows gathered so far visible to the statements that follow."""
+        self._begin()
+        self._flush()
+
+    def add(self, batch: WriteBatch) -> AppliedBatch:
+        """Check the batch's preconditions, then take its rows.
+
+        Raises:
+            FactChangedError: A precondition fails; nothing of the batch was taken.
+        """
+        self._check_receipt(batch)
+        before, changed = self._changed_states(batch)
+        reworded = [after for after in changed if before[after.fact_id].text != after.text]
+        is_pruned = any(before[after.fact_id].pruned_at != after.pruned_at for after in changed)
+        erased = sum(
+            self._delete(namespace, to_uuid(fact_id)) for namespace, fact_id in batch.delete
+        )
+        self._append_facts(batch)
+        for state in changed:
+            self._append(
+                "fact_changes", *_change_row(state, self._next_seq(), to_microseconds(batch.at))
+            )
+        for state in reworded:
+            self._settle()
+            self._connection.execute("DELETE FROM vectors WHERE fact_id = ?", [state.fact_id])
+            self._reworded[state.fact_id] = state.text
+        vectors = self._append_vectors(batch)
+        self._append_records(batch)
+        self._append_vitals(batch)
+        self._append_graph(batch)
+        return AppliedBatch(
+            batch=batch,
+            states=tuple(changed),
+            is_reworded=bool(reworded or batch.delete or is_pruned),
+            vectors=vectors,
+            promised=promised_rows(batch) + len(changed) - erased,
+        )
+
+    def _changed_states(
+        self, batch: WriteBatch
+    ) -> tuple[dict[UUID, StoredState], list[StoredState]]:
+        """Return the states before, and one state a patch after it, or refuse."""
+        if not batch.patches:
+            return {}, []
+        self._settle()
+        before = states(
+            self._connection, sorted({to_uuid(patch.fact_id) for patch in batch.patches})
+        )
+        before |= {state.fact_id: state for state in map(born, batch.facts)}
+        current = dict(before)
+        changed: list[StoredState] = []
+        for patch in batch.patches:
+            state = current.get(to_uuid(patch.fact_id))
+            if state is None or state.namespace != patch.namespace or not fits(state, patch):
+                raise FactChangedError
+            state = current[state.fact_id] = patched(state, patch)
+            changed.append(state)
+        return before, changed
+
+    def _delete(self, namespace: str, fact_id: UUID) -> int:
+        """Erase a fact; return how many rows that the ledger counts went with it."""
+        self._settle()
+        erased = 0
+        for table in _ERASED:
+            ((rows,),) = self._connection.execute(
+                f"DELETE FROM {table} WHERE fact_id = ? AND namespace = ?",
+                [fact_id, namespace],
+            ).fetchall()
+            erased += rows if table in _COUNTED else 0
+        self._reworded[fact_id] = None
+        return erased
+
+    def _append_vectors(self, batch: WriteBatch) -> tuple[NewVectors, ...]:
+        if not batch.vectors:
+            return ()
+        self._settle()
+        births = birth_texts(self._connection, [to_uuid(new.fact_id) for new in batch.vectors])
+        reworded = self._memory.reworded | self._reworded
+        fresh: list[NewVectors] = []
+        for new in batch.vectors:
+            fact_id = to_uuid(new.fact_id)
+            namespace, text = births.get(fact_id, ("", None))
+            if namespace == new.namespace and reworded.get(fact_id, text) == new.text:
+                fresh.append(new)
+        model_id = self._model_id(batch.model_key)
+        for new in fresh:
+            self._append(
+                "vectors",
+                to_uuid(new.fact_id),
+                new.namespace,
+                model_id,
+                len(new.windows),
+                new.windows.astype("<i2").tobytes(),
+            )
+        return tuple(fresh)
+
+    def _model_id(self, model_key: str) -> int:
+        model_id = self._model_ids.get(model_key)
+        if model_id is None:
+            model_id = self._model_ids[model_key] = len(self._model_ids) + 1
+            self._append("models", model_id, model_key)
+        return model_id
+
+    def _next_seq(self) -> int:
+        self._memory.seq += 1
+        return self._memory.seq
+
+    def _append_vitals(self, batch: WriteBatch) -> None:
+        for vitals in batch.vitals:
+            self._append(
+                "fact_vitals",
+                to_uuid(vitals.fact_id),
+                vitals.namespace,
+                self._next_seq(),
+                vitals.access_count,
+                to_microseconds(vitals.accessed_at),
+                vitals.weight,
+            )
+
+    def _append_graph(self, batch: WriteBatch) -> None:
+        for node in batch.nodes:
+            self._append("nodes", node.namespace, node.id, node.label, node.type)
+        for edge in batch.edges:
+            created_at = to_microseconds(edge.created_at)
+            self._append(
+                "edges",
+                edge.namespace,
+                edge.source,
+                edge.target,
+                edge.relation,
+                edge.weight,
+                created_at,
+            )
+
+
+def _change_row(state: StoredState, seq: int, changed_at: int) -> tuple[Any, ...]:
+    return (
+        state.fact_id,
+        state.namespace,
+        seq,
+        changed_at,
+        state.text,
+        state.terms,
+        state.superseded_by,
+        state.confidence,
+        state.pinned_at,
+        state.pruned_at,
+        state.alias,
+    )
