@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.embedding.weights import BertConfig, Tensor
 
-# Products are cut into blocks of at most 40 rows, 32 columns and one hidden size in depth, for two
+# Products are cut into blocks of at most 48 rows, 16 columns and one hidden size in depth, for two
 # reasons. OpenBLAS then uses its small-matrix kernels, which do not repack the weights each time:
 # twice as fast for a query. And from 2**19 multiplications it spreads a product over threads,
 # which spin while they wait for each other: on a busy machine one window took seconds.
-_COLUMNS: Final = 32
-_ROWS: Final = 40
+_COLUMNS: Final = 16
+_ROWS: Final = 48
 
 # erf(u) = u P(u^2) / Q(u^2) on [-4, 4], lowest power first (Eigen's generic_fast_erf_float): wrong
 # by 7e-8 at most, less than the rounding of float32 around it.
@@ -67,7 +67,7 @@ def _polynomial(coefficients: tuple[np.float32, ...], at: Tensor) -> Tensor:
 
 
 class _Dense:
-    """A linear layer; weights as blocks of shape (depth slices, column blocks, depth, 32)."""
+    """A linear layer; weights as blocks of shape (depth slices, column blocks, depth, 16)."""
 
     def __init__(self, weight: Tensor, bias: Tensor, depth: int) -> None:
         columns, inputs = weight.shape
@@ -79,7 +79,7 @@ class _Dense:
         )
 
     def apply(self, rows: Tensor, out: Tensor) -> None:
-        """Write rows @ weight.T + bias to out; shapes (t, inputs) and (t, columns), t <= 40."""
+        """Write rows @ weight.T + bias to out; shapes (t, inputs) and (t, columns), t <= 48."""
         slices, blocks, depth, _ = self.blocks.shape
         parts = out[None] if slices == 1 else np.empty((slices, *out.shape), np.float32)
         np.matmul(
