@@ -34,7 +34,10 @@ _EMBEDDED_CHARS: Final = 65_536
 core a tenth of a second, and a text of megabytes would keep it for an hour."""
 _QUIET_S: Final = 0.03
 _MAX_LAG_S: Final = 2.0
-"""Longest that new texts wait for their vectors while calls keep coming."""
+"""Longest that a batch waits to begin while calls keep coming."""
+_REST: Final = 3.0
+"""How long the thread rests between two texts while calls keep coming, as a multiple of the time
+that the first took: it has a quarter of a core then, and all of one when nobody calls."""
 _BATCH: Final = 32
 """Texts embedded between two commits."""
 _DONE_KEPT: Final = 4096
@@ -132,13 +135,13 @@ class ModelKeeper:
         return self._settled.wait(timeout_s) and not self._is_closing
 
     def interrupt(self) -> None:
-        """Let nobody wait any longer; the thread ends after the batch in hand."""
+        """Let nobody wait any longer; the thread ends after the text in hand."""
         self._is_closing = True
         self._settled.set()
         self._wake.set()
 
     def close(self) -> None:
-        """Stop after the batch in hand."""
+        """Stop after the text in hand, and store what is made."""
         self.interrupt()
         if self._thread is not None:
             self._thread.join()
@@ -168,7 +171,7 @@ class ModelKeeper:
         is_sure = False
         while not self._is_closing:
             self._wake.clear()
-            self._let_others_first()
+            self._let_others_first(_MAX_LAG_S)
             if self._drain(embedder):
                 continue
             # The store is asked at the start and at intervals: each add brings its text by itself.
@@ -187,13 +190,14 @@ class ModelKeeper:
         self._failed.clear()
         return False
 
-    def _let_others_first(self) -> None:
+    def _let_others_first(self, at_most_s: float) -> None:
         """Wait while calls follow each other: a core that embeds answers nobody meanwhile."""
-        deadline = time.monotonic() + _MAX_LAG_S
+        deadline = time.monotonic() + at_most_s
         while (quiet_s := time.monotonic() - self._last_call) < _QUIET_S:
-            if self._is_closing or time.monotonic() > deadline:
+            left_s = deadline - time.monotonic()
+            if self._is_closing or left_s <= 0:
                 return
-            time.sleep(_QUIET_S - quiet_s)
+            time.sleep(min(_QUIET_S - quiet_s, left_s))
 
     def note_call(self) -> None:
         """Note that somebody waits for an answer now."""
@@ -219,9 +223,8 @@ class ModelKeeper:
                 waiting[key] = pending
         if not waiting:
             return False
-        batch = list(waiting.values())
         self._settled.clear()
-        vectors = [new for pending in batch if (new := _embed(embedder, pending)) is not None]
+        batch, vectors = self._embed_in_turn(embedder, waiting.values())
         stored = {(new.namespace, new.fact_id) for new in vectors}
         try:
             self._store.apply(WriteBatch(vectors=tuple(vectors), model_key=embedder.model_key))
@@ -231,6 +234,23 @@ class ModelKeeper:
         self._failed |= {(one.namespace, one.fact_id) for one in batch} - stored
         self._note(one for one in batch if (one.namespace, one.fact_id) in stored)
         return True
+
+    def _embed_in_turn(
+        self, embedder: Embedder, waiting: Iterable[PendingVector]
+    ) -> tuple[list[PendingVector], list[NewVectors]]:
+        """Return the texts that had their turn before the end was asked for, and their vectors."""
+        batch: list[PendingVector] = []
+        vectors: list[NewVectors] = []
+        for pending in waiting:
+            start = time.monotonic()
+            new = _embed(embedder, pending)
+            batch.append(pending)
+            if new is not None:
+                vectors.append(new)
+            if self._is_closing:
+                break
+            self._let_others_first(_REST * (time.monotonic() - start))
+        return batch, vectors
 
     def _note(self, done: Iterable[PendingVector]) -> None:
         """Remember what has its vector, for as long as it could still be waiting twice."""
