@@ -75,22 +75,46 @@ def bind_doors(
 
 
 def socket_path(directory: Path, name: str) -> Path:
-    """Return where a door's socket lives: in the directory, or in a private runtime directory."""
+    """Return where a door's socket lives: in the directory, or in a private runtime directory.
+
+    Raises:
+        StoreUnavailableError: The runtime directory is not ours, or every place is too deep.
+    """
     path = directory / f"{name}.sock"
-    if len(os.fsencode(path)) <= _MAX_SOCKET_PATH:
+    if _is_short(path):
         return path
-    base = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir())
-    private = base / f"graymatter-{os.getuid()}"
+    digest = f"{directory.stat().st_dev:x}-{directory.stat().st_ino:x}"
+    for base in _runtime_directories():
+        private = base / f"graymatter-{os.getuid()}"
+        path = private / f"{digest}-{name}.sock"
+        if _is_short(path):
+            _make_private(private)
+            return path
+    raise StoreUnavailableError(
+        "no socket can be made, since every path is too long: set XDG_RUNTIME_DIR to a short one"
+    )
+
+
+def _runtime_directories() -> tuple[Path, ...]:
+    named = os.environ.get("XDG_RUNTIME_DIR")
+    # The last one because the others are settings, and may be as long as the directory.
+    places = (named, tempfile.gettempdir(), "/tmp")  # noqa: S108 - in a 0700 folder that is checked
+    return tuple(Path(place) for place in places if place)
+
+
+def _is_short(path: Path) -> bool:
+    return len(os.fsencode(path)) <= _MAX_SOCKET_PATH
+
+
+def _make_private(folder: Path) -> None:
     try:
-        private.mkdir(mode=0o700, parents=True, exist_ok=True)
-        is_ours = private.lstat().st_uid == os.getuid() and not private.is_symlink()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        is_ours = folder.lstat().st_uid == os.getuid() and not folder.is_symlink()
     except OSError as exc:
         raise StoreUnavailableError("the runtime directory cannot be created") from exc
     if not is_ours:
-        raise StoreUnavailableError(f"{private.name} belongs to somebody else")
-    private.chmod(0o700)
-    digest = f"{directory.stat().st_dev:x}-{directory.stat().st_ino:x}"
-    return private / f"{digest}-{name}.sock"
+        raise StoreUnavailableError(f"{folder.name} belongs to somebody else")
+    folder.chmod(0o700)
 
 
 def address_of(door: socket.socket) -> Any:

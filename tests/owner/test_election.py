@@ -5,6 +5,7 @@ import os
 import signal
 import stat
 import subprocess
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -108,10 +109,17 @@ def test_an_idle_owner_leaves_without_a_trace(store: Path) -> None:
         assert session.facts("a") == ["stays"]
 
 
-def test_a_path_too_long_for_a_socket_is_served_from_a_private_folder(tmp_path: Path) -> None:
+@pytest.fixture
+def runtime() -> Iterator[Path]:
+    """A runtime directory with a short path, wherever the tests keep theirs."""
+    with tempfile.TemporaryDirectory(prefix="gm-", dir="/tmp") as name:
+        yield Path(name)
+
+
+def test_a_path_too_long_for_a_socket_is_served_from_a_private_folder(
+    tmp_path: Path, runtime: Path
+) -> None:
     """Design 2: the folder is 0700, the sockets 0600, and they go with the owner."""
-    runtime = tmp_path / "run"
-    runtime.mkdir()
     store = tmp_path / ("long" * 30) / "store"
     with Session(store, XDG_RUNTIME_DIR=str(runtime)) as session:
         session.ok("memory_add", agent_id="a", text="x")
@@ -124,9 +132,23 @@ def test_a_path_too_long_for_a_socket_is_served_from_a_private_folder(tmp_path: 
     assert list(private.iterdir()) == []
 
 
-def test_a_private_folder_of_somebody_else_is_not_used(tmp_path: Path) -> None:
+def test_a_runtime_directory_too_long_for_a_socket_is_passed_over(
+    tmp_path: Path, runtime: Path
+) -> None:
+    """Design 2: the next short one serves, in a folder as private."""
+    deep = tmp_path / ("deep" * 30)
+    store = tmp_path / ("long" * 30) / "store"
+    with Session(store, XDG_RUNTIME_DIR=str(deep), TMPDIR=str(runtime)) as session:
+        assert session.ok("memory_add", agent_id="a", text="x")["stored"] is True
+        door = Path(owner_note(store)["lines"])
+        assert door.parent.parent == runtime
+        assert mode_of(door.parent) == 0o700
+        assert command(store, "daemon", "stop").returncode == 0
+    assert not deep.exists()
+
+
+def test_a_private_folder_of_somebody_else_is_not_used(tmp_path: Path, runtime: Path) -> None:
     """House 5, question 9: a link laid there before us leads nowhere."""
-    runtime = tmp_path / "run"
     (runtime / "trap").mkdir(parents=True)
     (runtime / f"graymatter-{os.getuid()}").symlink_to(runtime / "trap")
     store = tmp_path / ("long" * 30) / "store"
