@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from graymatter_mcp.bridge.lines import JsonId, Notification, Request
 
 KEY = "graymatter/idempotency_key"
-OUTCOME_UNKNOWN = (
-    "outcome unknown: the owner went away after the write was sent; check before sending it again"
-)
+CHECK_FIRST = "check before sending it again"
+OUTCOME_UNKNOWN = f"outcome unknown: the owner went away after the write was sent; {CHECK_FIRST}"
 _READ_BYTES = 256 * 1024
 _RETRY_S = 0.05
 
@@ -175,6 +174,7 @@ class Relay:
                 self._refuse_all(f"the owner cannot be reached ({type(exc).__name__})")
                 self._wait_for_request()
                 continue
+            self._settle_unsure(owner)
             self._catch_up(owner)
             self._read_from(owner)
             hang_up(owner.connection)
@@ -260,7 +260,7 @@ class Relay:
             self._changed.notify_all()
 
     def _settle_unsure(self, owner: Owner) -> None:
-        """Answer writes that an owner without receipts took along; reads may be sent again."""
+        """Answer writes that were sent, where an owner without receipts would repeat the effect."""
         if owner.is_exact:
             return
         for number, pending in self._waiting():

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import http.client
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anyio import to_thread
 
 from graymatter_mcp.bridge.directory import read_owner
 from graymatter_mcp.bridge.link import connect
+from graymatter_mcp.bridge.relay import CHECK_FIRST, OUTCOME_UNKNOWN
 from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
+    CommitUnknownError,
     GraymatterError,
     StoreClosedError,
     StoreUnavailableError,
 )
-from graymatter_mcp.owner.wire import METHODS, unpack_error
+from graymatter_mcp.owner.wire import METHODS, READS, unpack_error
 
 if TYPE_CHECKING:
     import socket
@@ -41,12 +44,27 @@ class _LocalConnection(http.client.HTTPConnection):
 
 
 def ask_owner(
-    directory: Path, method: str, path: str, body: object = None, timeout_s: float = CALL_TIMEOUT_S
+    directory: Path,
+    method: str,
+    path: str,
+    body: object = None,
+    timeout_s: float = CALL_TIMEOUT_S,
+    *,
+    is_write: bool = False,
 ) -> Any:
     """Send one request to the owner of a directory and return its JSON answer.
 
+    Args:
+        directory: The data directory.
+        method: Of HTTP.
+        path: Of HTTP.
+        body: JSON values; None for no body.
+        timeout_s: Longest wait for each step of the answer.
+        is_write: Whether a lost answer leaves open what is stored.
+
     Raises:
         StoreUnavailableError: There is no owner, or it did not answer in time.
+        CommitUnknownError: The same of a write that was sent.
         GraymatterError: What the owner answered.
     """
     note = read_owner(str(directory))
@@ -54,6 +72,7 @@ def ask_owner(
     if note is None or connected is None:
         raise StoreUnavailableError("no owner answers for this directory")
     connection = _LocalConnection(connected, timeout_s)
+    was_sent = False
     try:
         connection.request(
             method,
@@ -64,14 +83,18 @@ def ask_owner(
                 "content-type": "application/json",
             },
         )
+        was_sent = True  # before, the owner has half a request at most, which it never carries out
         response = connection.getresponse()
         answer = json.loads(response.read())
     except TimeoutError as exc:
         pid = note.get("pid", "unknown")
-        raise StoreUnavailableError(
-            f"the owner (pid {pid}) did not answer within {timeout_s:.0f} s"
-        ) from exc
+        problem = f"the owner (pid {pid}) did not answer within {timeout_s:.0f} s"
+        if was_sent and is_write:
+            raise CommitUnknownError(f"outcome unknown: {problem}; {CHECK_FIRST}") from exc
+        raise StoreUnavailableError(problem) from exc
     except (OSError, http.client.HTTPException, ValueError) as exc:
+        if was_sent and is_write:
+            raise CommitUnknownError(OUTCOME_UNKNOWN) from exc
         raise StoreUnavailableError("the owner went away before it answered") from exc
     finally:
         connection.close()
@@ -107,9 +130,8 @@ class RemoteMemory:
                 raise StoreClosedError
             body = method.pack(method.bind(args, kwargs))
             timeout_s = LONG_CALL_TIMEOUT_S if name in _LONG_CALLS else CALL_TIMEOUT_S
-            answer = await to_thread.run_sync(
-                ask_owner, self._directory, "POST", f"/rpc/{name}", body, timeout_s
-            )
+            send = partial(ask_owner, timeout_s=timeout_s, is_write=name not in READS)
+            answer = await to_thread.run_sync(send, self._directory, "POST", f"/rpc/{name}", body)
             return method.unpack_result(answer["result"])
 
         return ask
