@@ -253,6 +253,20 @@ def test_a_newer_schema_is_refused_and_stays_as_it_is(path: Path) -> None:
     assert hashlib.sha256(path.read_bytes()).hexdigest() == before
 
 
+def test_a_newer_schema_in_the_log_alone_is_refused_and_stays_as_it_is(killed: Path) -> None:
+    """F35: a newer schema: refusal, bytes unchanged, those of the log too, and no file more."""
+    connection = duckdb.connect(str(killed), config={"wal_autocheckpoint": "1TB"})
+    connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+    connection.execute("INSERT INTO meta VALUES ('schema_version', ?)", [str(SCHEMA_VERSION + 1)])
+    connection.close()
+    before = {one.name: one.read_bytes() for one in killed.parent.iterdir()}
+    assert before["gray.duckdb.wal"]
+    for _ in range(2):
+        with pytest.raises(StoreUnavailableError, match="update graymatter-mcp"):
+            DuckDBStore(killed)
+        assert {one.name: one.read_bytes() for one in killed.parent.iterdir()} == before
+
+
 def test_a_file_of_another_kind_is_refused_and_stays_as_it_is(path: Path) -> None:
     """F24: what cannot be salvaged is refused by a clear error, never replaced."""
     path.write_bytes(b"not a database" * 1000)

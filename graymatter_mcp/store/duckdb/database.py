@@ -173,6 +173,7 @@ class Database:
     def close(self) -> None:
         """Close the file."""
         self._close()
+        self.salvage.give_up()
 
     def _close(self) -> None:
         with self._turn:

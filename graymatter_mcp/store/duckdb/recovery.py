@@ -44,6 +44,12 @@ COUNT_PROMISED: Final = (
 """Rows that each belong to an answer that somebody got."""
 
 
+BESIDE_UNUSABLE: Final = (
+    "the store cannot be opened: a file beside it cannot be used;"
+    " look at the owner and mode of gray.journal and gray.commit_seq"
+)
+
+
 def wal_of(path: Path) -> Path:
     """Return where DuckDB keeps the write-ahead log of a file."""
     return path.with_name(path.name + ".wal")
@@ -98,7 +104,9 @@ class Salvage:
 
     def _copy_log(self) -> None:
         try:
-            if not self._wal.stat().st_size:
+            size = self._wal.stat().st_size
+            # Nor may the copy take the room that the opening itself needs.
+            if not size or shutil.disk_usage(self._wal.parent).free < 3 * size:
                 return
             self._copy = self._wal.with_name(f"{self._wal.name}.damaged-{_stamp()}")
             fd = os.open(self._copy, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -116,6 +124,10 @@ class Salvage:
                 self._copy.unlink()
             self._copy = None
 
+    def give_up(self) -> None:
+        """Leave no copy behind where nothing was done to the log; twice is fine."""
+        self.settle(0, 0)
+
     def settle(self, promised: int, held: int) -> None:
         """Report damage once; drop the copy of the log where there was none.
 
@@ -130,6 +142,8 @@ class Salvage:
             return
         kept = "" if self._copy is None else f"; the damaged log is kept as {self._copy.name}"
         report(self._path, "; ".join(self._reports) + kept)
+        self._reports.clear()
+        self._copy = None
 
 
 class Ledger:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import ExitStack
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -29,6 +30,7 @@ from graymatter_mcp.store.duckdb.database import Database
 from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged, read_groups
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
 from graymatter_mcp.store.duckdb.recovery import (
+    BESIDE_UNUSABLE,
     COUNT_PROMISED,
     Ledger,
     explain,
@@ -85,36 +87,36 @@ class DuckDBStore:
         self.read_only = read_only
         self._path = path
         self._is_closed = threading.Event()
-        self._database = Database(path, read_only=read_only)
-        try:
-            self._prepare(path)
-        except duckdb.Error as exc:
-            self._database.close()
-            raise explain(exc) from exc
-        except BaseException:
-            self._database.close()
-            raise
+        self._is_disk_full = False
         self._ledger: Ledger | None = None
         self._journal: Journal | None = None
         self._writer: Writer | None = None
+        with ExitStack() as undo:
+            self._database = Database(path, read_only=read_only)
+            undo.callback(self._release)
+            try:
+                self._open(path, stem)
+            except duckdb.Error as exc:
+                raise explain(exc) from exc
+            except OSError as exc:
+                raise StoreUnavailableError(BESIDE_UNUSABLE) from exc
+            undo.pop_all()
+
+    def _open(self, path: Path, stem: Callable[[str], str]) -> None:
+        with self._database.use() as connection:
+            if self.read_only:
+                check_version(connection)
+            else:
+                migrate(connection, path)
+                _tidy(connection)
+            self._memory = _remembered(connection)
         self._mirrors = Mirrors(stem, self._load)
-        self._memory = WriterMemory(
-            model_ids=dict(self._query("SELECT model_key, model_id FROM models")),
-            seq=self._query(
-                "SELECT max(seq) FROM (SELECT 0 AS seq UNION ALL SELECT max(seq) FROM fact_vitals "
-                "UNION ALL SELECT max(seq) FROM fact_changes)"
-            )[0][0],
-            namespaces={name for (name,) in self._query("SELECT namespace FROM namespaces")},
-            group=self._query("SELECT coalesce(max(number), 0) FROM journal")[0][0],
-            receipts={key for (key,) in self._query("SELECT call_key FROM receipts")},
-            reworded={},
-        )
         self._mirrors.seq = self._memory.seq
-        self._is_disk_full = False
-        if not read_only:
-            self._recover(path.with_suffix(".journal"))
+        journal = path.with_suffix(".journal")
+        if not self.read_only:
+            self._recover(journal)
         if self.read_only:
-            self._show_promised(path.with_suffix(".journal"))
+            self._show_promised(journal)
         elif self._journal is not None:
             self._ledger = Ledger(path)
             held = self._count_promised()
@@ -125,14 +127,6 @@ class DuckDBStore:
             target=self._flush_often, name="graymatter-flusher", daemon=True
         )
         self._flusher.start()
-
-    def _prepare(self, path: Path) -> None:
-        with self._database.use() as connection:
-            if self.read_only:
-                check_version(connection)
-            else:
-                migrate(connection, path)
-                _tidy(connection)
 
     def _count_promised(self) -> int:
         with self._database.use() as connection:
@@ -148,20 +142,21 @@ class DuckDBStore:
 
         Where the disk has no room for it, the store is for reading until it is opened again.
         """
-        journal = Journal(path)
+        self._journal = journal = Journal(path)
         try:
             self._insert(journal.read())
         except duckdb.Error as exc:
-            journal.close()
             if not is_disk_full(exc):
-                self._database.close()
-                raise explain(exc) from exc
+                raise
             report(self._path, "opened for reading only: the disk was full")
+            # The copy of the log takes room that is wanted for more.
+            self._database.salvage.give_up()
             self.read_only = self._is_disk_full = True
+            self._journal = None
+            journal.close()
             return
         if journal.size and self._database.checkpoint():
             journal.drop(journal.end)
-        self._journal = journal
 
     def _show_promised(self, journal: Path) -> None:
         """Add what the journal holds to a copy in memory: the tables cannot be written."""
@@ -443,13 +438,35 @@ class DuckDBStore:
         self._is_closed.set()
         if self._writer is not None:
             self._writer.close()
-        if self._journal is not None:
-            if self._journal.size and self._database.checkpoint():
-                self._journal.drop(self._journal.end)
-            self._journal.close()
-        if self._ledger is not None:
-            self._ledger.close()
-        self._database.close()
+        if self._journal is not None and self._journal.size and self._database.checkpoint():
+            self._journal.drop(self._journal.end)
+        self._release()
+
+    def _release(self) -> None:
+        """Let go of all that is open, as it is."""
+        self._is_closed.set()
+        for held in (self._writer, self._journal, self._ledger, self._database):
+            if held is not None:
+                held.close()
+
+
+def _remembered(connection: duckdb.DuckDBPyConnection) -> WriterMemory:
+    """Read what the writing side must know of the file."""
+
+    def rows(query: str) -> list[tuple[Any, ...]]:
+        return connection.execute(query).fetchall()
+
+    return WriterMemory(
+        model_ids=dict(rows("SELECT model_key, model_id FROM models")),
+        seq=rows(
+            "SELECT max(seq) FROM (SELECT 0 AS seq UNION ALL SELECT max(seq) FROM fact_vitals "
+            "UNION ALL SELECT max(seq) FROM fact_changes)"
+        )[0][0],
+        namespaces={name for (name,) in rows("SELECT namespace FROM namespaces")},
+        group=rows("SELECT coalesce(max(number), 0) FROM journal")[0][0],
+        receipts={key for (key,) in rows("SELECT call_key FROM receipts")},
+        reworded={},
+    )
 
 
 def _tidy(connection: duckdb.DuckDBPyConnection) -> None:
