@@ -354,6 +354,19 @@ def test_a_store_opens_on_a_full_disk(small_disk: Path) -> None:
     assert texts(path) == numbered(20)
 
 
+def test_a_store_that_found_no_room_at_its_birth_is_born_later(small_disk: Path) -> None:
+    """F24: no half-made file takes the place of the store for good."""
+    path = small_disk / "gray.duckdb"
+    ballast = fill(small_disk, 0)
+    for left in (0, 4096, 100_000):
+        os.truncate(ballast, ballast.stat().st_size - left)
+        with pytest.raises(StoreUnavailableError, match=r"cannot be opened: the disk is full$"):
+            DuckDBStore(path)
+        assert [one.name for one in small_disk.iterdir()] == ["ballast"]
+    os.truncate(ballast, 0)
+    assert texts(path) == []
+
+
 @pytest.mark.parametrize("how", [(), ("fresh",)], ids=["tables", "journal"])
 def test_a_store_on_a_read_only_disk_answers_and_refuses_writes(
     small_disk: Path, how: tuple[str, ...]

@@ -42,9 +42,7 @@ def copy_database(connection: DuckDBPyConnection, target: Path) -> Digests:
         fresh.chmod(0o600)
         if verify(fresh) != digests:
             raise StoreUnavailableError("the copy is not equal to the store; nothing was kept")
-        _sync(fresh)
-        fresh.replace(target)
-        _sync(target.parent)
+        put_down(fresh, target)
     except (duckdb.Error, OSError) as exc:
         raise StoreUnavailableError(_why(exc)) from exc
     finally:
@@ -131,6 +129,13 @@ def put_in_place(fresh: Path, path: Path, stamp: str) -> Path | None:
     fresh.replace(path)
     _sync(path.parent)
     return kept if had_store else None
+
+
+def put_down(fresh: Path, target: Path) -> None:
+    """Give a file that nobody has open its name, for good: whole, or as it was before."""
+    _sync(fresh)
+    fresh.replace(target)
+    _sync(target.parent)
 
 
 def _sync(path: Path) -> None:

@@ -7,6 +7,7 @@ missing, the copy stays beside the store.
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import os
@@ -34,6 +35,8 @@ logger = logging.getLogger(__name__)
 
 _POSITION: Final = re.compile(r"byte position (\d+)")
 _REPLAY_FAILED: Final = "replaying WAL"
+_DISK_FULL: Final = "the store cannot be opened: the disk is full"
+NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _SHOWN: Final = 20
 """Reports that are kept."""
 
@@ -42,12 +45,6 @@ COUNT_PROMISED: Final = (
     " + (SELECT count(*) FROM checkpoints)"
 )
 """Rows that each belong to an answer that somebody got."""
-
-
-BESIDE_UNUSABLE: Final = (
-    "the store cannot be opened: a file beside it cannot be used;"
-    " look at the owner and mode of gray.journal and gray.commit_seq"
-)
 
 
 def wal_of(path: Path) -> Path:
@@ -236,9 +233,19 @@ def explain(exc: duckdb.Error) -> StoreUnavailableError:
             "the write-ahead log is damaged, and where nothing can be written it stays so"
         )
     if is_disk_full(exc):
-        return StoreUnavailableError("the store cannot be opened: the disk is full")
+        return StoreUnavailableError(_DISK_FULL)
     return StoreUnavailableError(
         "the store cannot be opened: the file is damaged or of another kind; see graymatter doctor"
+    )
+
+
+def beside_unusable(exc: OSError) -> StoreUnavailableError:
+    """Name by our own phrase why what lies beside a file keeps it from opening."""
+    if exc.errno in NO_ROOM:
+        return StoreUnavailableError(_DISK_FULL)
+    return StoreUnavailableError(
+        "the store cannot be opened: a file beside it cannot be used;"
+        " look at the owner and mode of gray.journal and gray.commit_seq"
     )
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from importlib import resources
 from typing import TYPE_CHECKING, Final
 
+import duckdb
+
 from graymatter_mcp.errors import StoreUnavailableError
-from graymatter_mcp.store.duckdb.backup import copy_database
+from graymatter_mcp.store.duckdb.backup import copy_database, put_down
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -49,6 +51,35 @@ def _refuse_newer(version: int, target: int) -> None:
         raise StoreUnavailableError(
             f"the store has schema {version}, this version knows {target}: update graymatter-mcp"
         )
+
+
+def create(path: Path) -> None:
+    """Make an empty store under another name and then give it its own.
+
+    The database writes a new file in several steps, and takes one that was left half-way for
+    something foreign: no kill and no full disk may leave such a thing under the store's name.
+
+    Raises:
+        duckdb.Error: It cannot be made; nothing is left.
+        OSError: The same.
+    """
+    fresh = path.with_name(f".{path.name}.new")
+    _remove(fresh)
+    try:
+        connection = duckdb.connect(str(fresh))
+        try:
+            migrate(connection, fresh)
+        finally:
+            connection.close()
+        fresh.chmod(0o600)
+        put_down(fresh, path)
+    finally:
+        _remove(fresh)
+
+
+def _remove(fresh: Path) -> None:
+    for one in (fresh, fresh.with_name(f"{fresh.name}.wal")):
+        one.unlink(missing_ok=True)
 
 
 def migrate(

@@ -30,16 +30,16 @@ from graymatter_mcp.store.duckdb.database import Database
 from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged, read_groups
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
 from graymatter_mcp.store.duckdb.recovery import (
-    BESIDE_UNUSABLE,
     COUNT_PROMISED,
     Ledger,
+    beside_unusable,
     explain,
     is_disk_full,
     report,
 )
 from graymatter_mcp.store.duckdb.requests import DISK_FULL
 from graymatter_mcp.store.duckdb.rows import WriterMemory
-from graymatter_mcp.store.duckdb.schema import check_version, migrate
+from graymatter_mcp.store.duckdb.schema import check_version, create, migrate
 from graymatter_mcp.store.duckdb.transaction import GroupTransaction
 from graymatter_mcp.store.duckdb.writer import Writer
 
@@ -92,14 +92,16 @@ class DuckDBStore:
         self._journal: Journal | None = None
         self._writer: Writer | None = None
         with ExitStack() as undo:
-            self._database = Database(path, read_only=read_only)
-            undo.callback(self._release)
             try:
+                if not read_only and not path.exists():
+                    create(path)
+                self._database = Database(path, read_only=read_only)
+                undo.callback(self._release)
                 self._open(path, stem)
             except duckdb.Error as exc:
                 raise explain(exc) from exc
             except OSError as exc:
-                raise StoreUnavailableError(BESIDE_UNUSABLE) from exc
+                raise beside_unusable(exc) from exc
             undo.pop_all()
 
     def _open(self, path: Path, stem: Callable[[str], str]) -> None:

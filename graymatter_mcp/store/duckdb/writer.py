@@ -5,7 +5,6 @@ All others go on to the thread of the tables, behind the plain ones that came be
 
 from __future__ import annotations
 
-import errno
 import logging
 import queue
 import threading
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 from graymatter_mcp.errors import StoreUnavailableError
 from graymatter_mcp.store.base import WriteBatch
 from graymatter_mcp.store.duckdb.journal import NUMBER
+from graymatter_mcp.store.duckdb.recovery import NO_ROOM
 from graymatter_mcp.store.duckdb.requests import (
     DISK_FULL,
     FAILED,
@@ -147,7 +147,6 @@ class Writer:
 
 
 def _no_room(exc: OSError) -> StoreUnavailableError:
-    is_full = exc.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    error = StoreUnavailableError(DISK_FULL if is_full else FAILED)
+    error = StoreUnavailableError(DISK_FULL if exc.errno in NO_ROOM else FAILED)
     error.__cause__ = exc
     return error
