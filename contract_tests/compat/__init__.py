@@ -1,0 +1,1 @@
+"""Material for the tests of the checker."""
