@@ -32,6 +32,7 @@ from contract_tests.wire import (
     environment,
     graymatter,
     initialize,
+    request,
 )
 
 if TYPE_CHECKING:
@@ -134,6 +135,31 @@ def test_stopping_the_owner_leaves_no_call_waiting(store: Path) -> None:
         answers = [session.receive() for _ in range(100)]
         assert {answer["id"] for answer in answers} == set(range(100))
         wait_until(lambda: not is_running(owner), "the owner ends")
+
+
+@promise("calls:bounded")
+def test_a_call_to_an_owner_that_hangs_ends_and_the_session_goes_on(store: Path) -> None:
+    """Contract 10.2, 10.6: of a write nobody knows the outcome; a late answer is dropped."""
+    with Session(store) as session:
+        session.ok("memory_add", agent_id="a", text="before")
+        owner = owner_pid(store)
+        os.kill(owner, signal.SIGSTOP)
+        session.send(
+            tool_call(1, "memory_add", {"agent_id": "a", "text": "perhaps"}),
+            tool_call(2, "memory_search", {"agent_id": "a", "query": "before"}),
+        )
+        both = (session.receive(), session.receive())
+        texts = {answer["id"]: answer["result"]["content"][0]["text"] for answer in both}
+        hangs = f"store unavailable: the owner (pid {owner}) does not answer"
+        assert texts[1].startswith("outcome unknown: the owner did not answer the write in time")
+        assert hangs in texts[1]
+        assert texts[2].startswith(hangs)
+        assert session.ask(request(3, "ping"))["result"] == {}
+        os.kill(owner, signal.SIGCONT)
+        assert session.facts("a") in (["perhaps", "before"], ["before"])
+        session.ok("memory_add", agent_id="a", text="after")
+        assert session.facts("a")[0] == "after"
+        assert owner_pid(store) == owner
 
 
 @promise("owner:remember-beside")

@@ -25,6 +25,10 @@ ROWS: Final[Mapping[str, Promise]] = {
     "clients:one-store": Promise(
         "F1", "Any number of clients read and write; the death of the owner is invisible to them."
     ),
+    "calls:bounded": Promise(
+        "contract 10.2, 10.6",
+        "An owner that hangs is not waited for without end, and nobody is told what is not known.",
+    ),
     "clients:no-orphans": Promise("F2", "Nothing that we start outlives its use."),
     "start:at-once": Promise(
         "F5", "The opening needs neither model nor database, and the first calls answer at once."

@@ -11,13 +11,16 @@ import time
 from contextlib import suppress
 
 from graymatter_mcp.bridge.directory import read_owner
+from graymatter_mcp.bridge.patience import LivedTime
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 CONNECT_TIMEOUT_S = 2.0
-START_TIMEOUT_S = 30.0
+START_TIMEOUT_S = 10.0
+COMING_UP_TIMEOUT_S = 30.0
+"""The same while the process that we started still lives: a busy machine is no failure."""
 EXACTLY_ONCE = "exactly-once-v1"
 UNAUTHORIZED = "unauthorized"
 EXIT_TAKEN = 3
@@ -57,7 +60,7 @@ def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
     Raises:
         NoOwnerError: None answered in time.
     """
-    deadline = time.monotonic() + START_TIMEOUT_S
+    lived = LivedTime(2 * CONNECT_TIMEOUT_S)
     started: _Started | None = None
     reap()
     try:
@@ -70,14 +73,26 @@ def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
             reason = started.failure()
             if reason is not None:
                 raise NoOwnerError(reason)
-            if time.monotonic() > deadline:
-                raise NoOwnerError("the owner did not start in time; run: graymatter doctor")
+            is_coming_up = not started.has_ended
+            if lived.look() > (COMING_UP_TIMEOUT_S if is_coming_up else START_TIMEOUT_S):
+                raise NoOwnerError(_why_late(directory))
             time.sleep(_POLL_S)
     except OSError as exc:
         raise NoOwnerError("no process can be started; run: graymatter doctor") from exc
     finally:
         if started is not None:
             started.let_go()
+
+
+def _why_late(directory: str) -> str:
+    note = read_owner(directory) or {}
+    connection = connect(note, "lines")
+    if connection is None:
+        return "the owner did not start in time; run: graymatter doctor"
+    connection.close()
+    pid = note.get("pid")
+    name = f"pid {pid}" if isinstance(pid, int) else "pid unknown"
+    return f"the owner ({name}) does not answer; wait for it, or end it and try again"
 
 
 def reap() -> None:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import os
+import select
 import threading
 import time
 from contextlib import suppress
 
-from graymatter_mcp.bridge.lines import (
-    INTERNAL_ERROR,
-    NO_LIMIT,
-    LineSplitter,
-    encode,
-    encode_id,
-    error_message,
-)
+from graymatter_mcp.bridge.lines import NO_LIMIT, LineSplitter, encode, encode_id
 from graymatter_mcp.bridge.link import NoOwnerError, Owner, hang_up
+from graymatter_mcp.bridge.patience import CALL_TIMEOUT_S, Patience, Pending
+from graymatter_mcp.bridge.unanswered import (
+    NOT_IN_TIME,
+    is_open,
+    tool_error,
+    unanswered,
+    unknown,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,26 +25,11 @@ if TYPE_CHECKING:
     from typing import Any
 
     from graymatter_mcp.bridge.handshake import Handshake
-    from graymatter_mcp.bridge.lines import JsonId, Notification, Request
+    from graymatter_mcp.bridge.lines import Notification, Request
 
 KEY = "graymatter/idempotency_key"
-CHECK_FIRST = "check before sending it again"
-OUTCOME_UNKNOWN = f"outcome unknown: the owner went away after the write was sent; {CHECK_FIRST}"
 _READ_BYTES = 256 * 1024
 _RETRY_S = 0.05
-
-
-class _Pending:
-    """A request without an answer; `line` is what the owner gets, under a number of ours."""
-
-    __slots__ = ("id", "is_call", "is_read", "line", "was_sent")
-
-    def __init__(self, request_id: JsonId, line: bytes, *, is_call: bool, is_read: bool) -> None:
-        self.id = request_id
-        self.line = line
-        self.is_call = is_call
-        self.is_read = is_read
-        self.was_sent = False
 
 
 class Relay:
@@ -53,6 +40,7 @@ class Relay:
         handshake: Handshake,
         write: Callable[[bytes], None],
         reach: Callable[[], Owner],
+        call_timeout_s: float = CALL_TIMEOUT_S,
     ) -> None:
         """Prepare; nothing is connected before `start`.
 
@@ -60,16 +48,18 @@ class Relay:
             handshake: Knows how the session was opened.
             write: Writes one line to the client.
             reach: Finds or starts an owner; raises NoOwnerError.
+            call_timeout_s: Silence after which an owner is asked again.
         """
         self._handshake = handshake
         self._write = write
         self._reach = reach
+        self._patience = Patience(call_timeout_s)
         # Held while an owner is written to, which may take as long as the owner reads nothing.
         # The other lock is not: the thread that reads must go on, or both ends wait for ever.
         self._sending = threading.Lock()
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
-        self._pending: dict[int, _Pending] = {}
+        self._pending: dict[int, Pending] = {}
         self._numbers: dict[Any, int] = {}
         self._count = 0
         self._initialized: bytes | None = None
@@ -93,11 +83,12 @@ class Relay:
             with self._lock:
                 number = self._next()
                 line = encode(message | {"id": number})
-                pending = _Pending(request.id, line, is_call=is_call, is_read=is_read)
+                pending = Pending(request.id, line, is_call=is_call, is_read=is_read)
                 self._pending[number] = pending
                 self._numbers[_key(request.id)] = number
                 owner = self._owner
-                pending.was_sent = owner is not None
+                if owner is not None:
+                    self._patience.send(pending)
                 self._changed.notify_all()
             self._send(owner, line)
 
@@ -197,9 +188,10 @@ class Relay:
         self._sending.acquire()
         with self._lock:
             self._owner = owner
+            self._patience.heard()
             waiting = list(self._pending.items())
             for _, pending in waiting:
-                pending.was_sent = True
+                self._patience.send(pending)
             last = self._opened_behind
             lines = [pending.line for number, pending in waiting if number <= last]
             lines += self._opening()
@@ -222,19 +214,49 @@ class Relay:
         return [encode(message), *([self._initialized] if self._initialized else [])]
 
     def _read_from(self, owner: Owner) -> None:
-        """Pass answers on until the owner hangs up."""
+        """Pass answers on until the owner hangs up, or has been silent for too long."""
         splitter = LineSplitter(NO_LIMIT)
         chunk = owner.rest
         while True:
             for line in splitter.feed(chunk):
                 if isinstance(line, bytes):
                     self._pass_back(line)
+            if not self._wait_for(owner):
+                return
             try:
                 chunk = owner.connection.recv(_READ_BYTES)
             except OSError:
                 return
             if not chunk:
                 return
+
+    def _wait_for(self, owner: Owner) -> bool:
+        """Wait for the owner to say something; False where it shall be asked anew."""
+        # Not a timeout of the socket, which would hold for those who send as well.
+        poll = select.poll()
+        poll.register(owner.connection, select.POLLIN)
+        while True:
+            has_spoken = bool(poll.poll(self._patience.tick_s * 1000))
+            is_due = self._patience.look()
+            if has_spoken:
+                self._patience.heard()
+            if is_due and self._has_hung():
+                return False
+            if has_spoken:
+                return True
+
+    def _has_hung(self) -> bool:
+        """Give up what waited in vain; whether other requests shall be asked again."""
+        late = [entry for entry in self._waiting() if self._patience.is_over(entry[1])]
+        spent = [entry for entry in late if self._patience.is_spent(entry[1])]
+        for number, pending in spent:
+            pending.is_late = True
+            self._refuse(number, pending, NOT_IN_TIME)
+        if len(late) == len(spent):
+            return False
+        for _, pending in self._waiting():
+            pending.is_late = pending.was_sent
+        return True
 
     def _pass_back(self, line: bytes) -> None:
         number, rest = _answered(line)
@@ -250,7 +272,7 @@ class Relay:
             line = b'{"jsonrpc":"2.0","id":' + encode_id(pending.id) + b"," + rest + b"\n"
             self._finish(number, pending, line)
 
-    def _finish(self, number: int, pending: _Pending, line: bytes) -> None:
+    def _finish(self, number: int, pending: Pending, line: bytes) -> None:
         """Answer a request; it is pending until that is written, or a drain would not wait."""
         self._write(line)
         with self._lock:
@@ -263,31 +285,23 @@ class Relay:
         """Answer writes that were sent, where an owner without receipts would repeat the effect."""
         if owner.is_exact:
             return
+        is_modern = self._handshake.is_modern
         for number, pending in self._waiting():
-            if pending.was_sent and pending.is_call and not pending.is_read:
-                self._finish(number, pending, self._failure(pending, OUTCOME_UNKNOWN))
+            if is_open(pending):
+                line = tool_error(pending, unknown(pending), is_modern=is_modern)
+                self._finish(number, pending, line)
 
     def _refuse_all(self, reason: str) -> None:
-        text = f"store unavailable: {reason}"
         for number, pending in self._waiting():
-            if not pending.is_call:
-                line = encode(error_message(pending.id, INTERNAL_ERROR, text))
-            elif pending.was_sent and not pending.is_read:
-                line = self._failure(pending, f"{OUTCOME_UNKNOWN} ({text})")
-            else:
-                line = self._failure(pending, text)
-            self._finish(number, pending, line)
+            self._refuse(number, pending, reason)
 
-    def _waiting(self) -> list[tuple[int, _Pending]]:
+    def _refuse(self, number: int, pending: Pending, reason: str) -> None:
+        line = unanswered(pending, reason, is_modern=self._handshake.is_modern)
+        self._finish(number, pending, line)
+
+    def _waiting(self) -> list[tuple[int, Pending]]:
         with self._lock:
             return list(self._pending.items())
-
-    def _failure(self, pending: _Pending, text: str) -> bytes:
-        """Return a call's answer as a tool error, which the model can read."""
-        result: dict[str, Any] = {"content": [{"type": "text", "text": text}], "isError": True}
-        if self._handshake.is_modern:
-            result["resultType"] = "complete"
-        return encode({"jsonrpc": "2.0", "id": pending.id, "result": result})
 
 
 def _notification(method: str, params: dict[str, Any] | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from anyio import to_thread
 
 from graymatter_mcp.bridge.directory import read_owner
 from graymatter_mcp.bridge.link import connect
-from graymatter_mcp.bridge.relay import CHECK_FIRST, OUTCOME_UNKNOWN
+from graymatter_mcp.bridge.unanswered import CHECK_FIRST, OUTCOME_UNKNOWN
 from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
     CommitUnknownError,

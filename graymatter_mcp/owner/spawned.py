@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from graymatter_mcp.bridge.directory import DATABASE_FILE, holds_store, read_owner
-from graymatter_mcp.bridge.link import EXIT_TAKEN, REASON, connect
+from graymatter_mcp.bridge.link import COMING_UP_TIMEOUT_S, EXIT_TAKEN, REASON, connect
 from graymatter_mcp.errors import GraymatterError, StoreUnavailableError
 from graymatter_mcp.owner.election import Ownership, prepare_directory
 
-_WAIT_S: Final = 10.0
 _POLL_S: Final = 0.01
 _MAX_INHERITED: Final = 4096
 
@@ -28,7 +27,7 @@ def claim_directory(directory: Path, *, may_create: bool) -> Ownership:
     """
     # What a client left open would live as long as we do, and nobody would see its end.
     os.closerange(3, _MAX_INHERITED)
-    deadline = time.monotonic() + _WAIT_S
+    deadline = time.monotonic() + COMING_UP_TIMEOUT_S
     try:
         prepare_directory(
             directory,

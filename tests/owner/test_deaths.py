@@ -6,6 +6,8 @@ import signal
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from contract_tests.processes import (
     Session,
     command,
@@ -84,16 +86,27 @@ def test_a_write_whose_owner_died_and_cannot_come_back_has_an_unknown_outcome(
         assert session.refused("memory_add", agent_id="a", text="y").startswith("store unavail")
 
 
-def test_calls_are_answered_after_a_sleep(store: Path) -> None:
-    """Issue 3: SIGSTOP and SIGCONT of the owner, as when a laptop sleeps; then of the bridge."""
+@pytest.mark.parametrize("sleepers", ["owner", "bridge", "both", "both, the owner wakes last"])
+def test_calls_are_answered_after_a_sleep(store: Path, sleepers: str) -> None:
+    """Issue 3: SIGSTOP and SIGCONT, as when a laptop sleeps; no call is lost, late or repeated."""
     with Session(store) as session:
         session.ok("memory_add", agent_id="a", text="before")
-        for pid in (owner_pid(store), session.process.pid):
+        owner = owner_pid(store)
+        pids = {"owner": [owner], "bridge": [session.process.pid]}.get(
+            sleepers, [session.process.pid, owner]
+        )
+        for pid in pids:
             os.kill(pid, signal.SIGSTOP)
-            session.send(add(pid))
+        search = {"agent_id": "a", "query": "before"}
+        session.send(add(1), tool_call(2, "memory_search", search))
+        for pid in pids if sleepers.endswith("last") else reversed(pids):
             os.kill(pid, signal.SIGCONT)
-            assert session.receive()["id"] == pid
-        assert len(session.facts("a")) == 3
+        both = (session.receive(), session.receive())
+        answers = {answer["id"]: answer["result"]["structuredContent"] for answer in both}
+        assert answers[1]["stored"] is True
+        assert "before" in answers[2]["facts"]
+        assert sorted(session.facts("a")) == ["before", "fact 1"]
+        assert owner_pid(store) == owner
 
 
 def test_a_client_that_comes_while_the_owner_sleeps_is_served_when_it_wakes(store: Path) -> None:
