@@ -539,7 +539,8 @@ class LocalMemory:
 
     async def check(self, *, full: bool = False) -> tuple[Check, ...]:
         """See the protocol."""
-        return await self._in_thread(partial(self._store.check, full=full))
+        checks = await self._in_thread(partial(self._store.check, full=full))
+        return (self.models.check(), *checks)
 
     async def ping(self) -> None:
         """See the protocol."""

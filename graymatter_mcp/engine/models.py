@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.embedding.base import EmbeddingError, to_fixed_point
 from graymatter_mcp.errors import GraymatterError
+from graymatter_mcp.model.checks import Check, CheckStatus
 from graymatter_mcp.model.results import Degraded
 from graymatter_mcp.store.base import NewVectors, PendingVector, WriteBatch
 
@@ -41,6 +42,10 @@ that the first took: it has a quarter of a core then, and all of one when nobody
 _BATCH: Final = 32
 """Texts embedded between two commits."""
 _DONE_KEPT: Final = 4096
+_WHERE: Final = (
+    "facts are found by their words alone; owner.log says more, and graymatter daemon stop lets the"
+    " next client try again"
+)
 
 
 class ModelKeeper:
@@ -82,6 +87,8 @@ class ModelKeeper:
         self._wake = threading.Event()
         self._is_closing = False
         self._state: Degraded | None = None if load is None else Degraded.MODEL_LOADING
+        self._failure = ""
+        """Why there is no model, where one was wanted."""
         self._settled = threading.Event()
         store.use_model(model_key)
         self._thread: threading.Thread | None = None
@@ -149,22 +156,40 @@ class ModelKeeper:
     def _run(self) -> None:
         assert self._load is not None
         try:
-            self._embedder = self._load()
+            embedder = self._load()
+            is_other_model = self._store.use_model(embedder.model_key)
         except EmbeddingError as exc:
-            logger.warning("answers come without vectors: %s", exc)
-            self._state = Degraded.MODEL_MISSING
-            self._settled.set()
-            return
-        except Exception:
-            logger.exception("answers come without vectors: the model could not be loaded")
-            self._state = Degraded.MODEL_MISSING
-            self._settled.set()
-            return
-        self._serve(self._embedder)
+            # The contract's labels know no other word for an answer without a model; what happened
+            # is told by the log and by `doctor`.
+            self._give_up(str(exc))
+        except Exception as exc:
+            logger.exception("the model could not be loaded")
+            self._give_up(f"the model could not be loaded ({type(exc).__name__})")
+        else:
+            self._embedder = embedder
+            self._state = Degraded.REEMBEDDING if is_other_model else None
+            self._serve(embedder)
+
+    def _give_up(self, why: str) -> None:
+        logger.warning("answers come without vectors: %s", why)
+        self._failure = why
+        self._state = Degraded.MODEL_MISSING
+        self._settled.set()
+
+    def check(self) -> Check:
+        """Say how the model that this process uses is."""
+        if self._load is None:
+            return _model_check(CheckStatus.OK, "none is wanted")
+        if self._failure:
+            return _model_check(CheckStatus.WARN, self._failure, _WHERE)
+        if self._state is Degraded.MODEL_LOADING:
+            return _model_check(CheckStatus.INFO, "the model is being loaded")
+        if self._state is Degraded.REEMBEDDING:
+            detail = "facts get vectors of another model; until then words and age alone count"
+            return _model_check(CheckStatus.INFO, detail)
+        return _model_check(CheckStatus.OK, "the model is loaded")
 
     def _serve(self, embedder: Embedder) -> None:
-        is_other_model = self._store.use_model(embedder.model_key)
-        self._state = Degraded.REEMBEDDING if is_other_model else None
         if self._store.read_only:
             self._settled.set()
             return
@@ -258,6 +283,10 @@ class ModelKeeper:
             self._embedded[one.namespace, one.fact_id] = hash(one.text)
         while len(self._embedded) > _DONE_KEPT:
             self._embedded.popitem(last=False)
+
+
+def _model_check(status: CheckStatus, detail: str, hint: str = "") -> Check:
+    return Check(name="model_in_use", status=status, detail=detail, hint=hint)
 
 
 def _embed(embedder: Embedder, pending: PendingVector) -> NewVectors | None:

@@ -125,6 +125,7 @@ def test_an_owner_answers_for_its_store(owned: Command) -> None:
     found = checks(document)
     assert found["owner"]["detail"].startswith(f"pid {pid}, version ")
     assert found["mirrors"]["status"] == "ok"
+    assert found["model_in_use"]["detail"] == "none is wanted"
     assert owned.json("daemon", "status")["pid"] == pid
 
 

@@ -137,6 +137,64 @@ def test_without_its_weights_the_memory_works_by_keyword(
     desk.settle()
 
 
+def unloadable() -> Embedder:
+    """Fail as a library may that somebody updated."""
+    raise RuntimeError("/secret/place is not what it was")
+
+
+def test_a_model_that_cannot_be_loaded_is_told_apart_from_one_that_is_missing(
+    make_desk: DeskMaker, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Contract 2.5 has one label for both; the log and `doctor` say what happened."""
+    desk = make_desk(load=unloadable)
+    desk.settle()
+    desk.add("deploys run")
+    result = desk.recall("deploys")
+    assert (result.facts, result.degraded) == (("deploys run",), Degraded.MODEL_MISSING)
+    check = desk.run(desk.memory.check)[0]
+    assert (check.name, check.status) == ("model_in_use", "warn")
+    assert check.detail == "the model could not be loaded (RuntimeError)"
+    assert "owner.log" in check.hint
+    assert "answers come without vectors: the model could not be loaded" in caplog.text
+
+
+class Unusable(DuckDBStore):
+    """A store that fails when the model is there."""
+
+    def use_model(self, model_key: str) -> bool:
+        """Fail, but not while it is opened."""
+        if threading.current_thread().name == "graymatter-model":
+            raise StoreUnavailableError("the database did not answer")
+        return super().use_model(model_key)
+
+
+def test_a_model_whose_vectors_cannot_be_looked_up_is_given_up_aloud(
+    portal: BlockingPortal, tmp_path: Path
+) -> None:
+    """Contract 2.5: no answer says for ever that the model is still being loaded."""
+    desk = Desk(portal, Unusable(tmp_path / "gray.duckdb"), load=HashedEmbedder)
+    desk.settle()
+    assert desk.recall("deploys").degraded is Degraded.MODEL_MISSING
+    assert desk.run(desk.memory.check)[0].detail.endswith("(StoreUnavailableError)")
+    desk.close()
+
+
+def test_the_check_of_the_model_follows_its_life(make_desk: DeskMaker) -> None:
+    """Contract 11.2: doctor says what the model does now."""
+    gate = Gate()
+
+    def load() -> Embedder:
+        gate.wait()
+        return HashedEmbedder()
+
+    desk = make_desk(load=load)
+    loading = desk.run(desk.memory.check)[0]
+    gate.open()
+    desk.settle()
+    loaded = desk.run(desk.memory.check)[0]
+    assert (loading.status, loaded.status) == ("info", "ok")
+
+
 def test_keyword_only_by_choice_is_not_degraded(desk: Desk) -> None:
     """Contract 2.5."""
     desk.add("deploys run")
