@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import logging
-import os
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import anyio
 from anyio import to_thread
 
 from graymatter_mcp.engine.answers import Answers
 from graymatter_mcp.engine.background import Background
+from graymatter_mcp.engine.backups import checked_target
 from graymatter_mcp.engine.checkpoints import Checkpoints
 from graymatter_mcp.engine.graph import graph_of
 from graymatter_mcp.engine.lifecycle import NOTICEABLE, Consolidator
 from graymatter_mcp.engine.models import ModelKeeper
 from graymatter_mcp.engine.once import Outcome, Turns, outcome_of
 from graymatter_mcp.engine.recall import Recaller
+from graymatter_mcp.engine.reports import engine_status, memory_stats
+from graymatter_mcp.engine.targets import known_facts, live_facts, not_found
+from graymatter_mcp.engine.workers import Workers
 from graymatter_mcp.engine.write import Scribe, again, as_fact_id, checked_namespace, node_id
 from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
-    FactNotFoundError,
     GraymatterError,
     InvalidArgumentError,
-    StoreClosedError,
 )
 from graymatter_mcp.model.checkpoints import Checkpoint
 from graymatter_mcp.model.facts import FactKind, Origin
 from graymatter_mcp.model.requests import RecallRequest
 from graymatter_mcp.model.results import (
-    AgentStatus,
     BatchEntry,
     BatchRecallResult,
     EngineStatus,
@@ -67,12 +66,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.store.base import MemoryStore
 
 logger = logging.getLogger(__name__)
-
-_WAITING_CALLS: Final = 64
-"""Calls at once that mostly wait for the disk; more wait their turn, and share a commit."""
-
-_DRAIN_S: Final = 30.0
-"""How long closing waits for calls that have begun."""
 
 Answer = TypeVar("Answer")
 
@@ -127,51 +120,25 @@ class LocalMemory:
             clock,
             at_once=config.max_async_consolidations,
         )
-        self._limiter = anyio.CapacityLimiter(_WAITING_CALLS)
-        # Ranking is work for a core: more threads than cores only take turns.
-        self._ranking_limiter = anyio.CapacityLimiter(os.cpu_count() or 1)
-        self._is_closed = False
-        self._calls = 0
-        self._is_idle = anyio.Event()
-
-    async def _in_thread(self, work: Callable[..., Answer], *args: Any) -> Answer:
-        return await self._work(self._limiter, work, *args)
-
-    async def _ranking(self, work: Callable[..., Answer], *args: Any) -> Answer:
-        return await self._work(self._ranking_limiter, work, *args)
-
-    async def _work(
-        self, limiter: anyio.CapacityLimiter, work: Callable[..., Answer], *args: Any
-    ) -> Answer:
-        if self._is_closed:
-            raise StoreClosedError
-        self._calls += 1
-        self.models.note_call()
-        try:
-            return await to_thread.run_sync(work, *args, limiter=limiter)
-        finally:
-            self._calls -= 1
-            if self._is_closed and not self._calls:
-                self._is_idle.set()
+        self._workers = Workers(self.models.note_call)
 
     def set_graph(self, graph: GraphAccessor | None, extractor: EntityExtractor | None) -> None:
         """Replace the graph that hints and links use; None takes it away."""
-        if self._is_closed:
-            raise StoreClosedError
+        self._workers.check_open()
         self._answers.graph = graph
         self._answers.extractor = extractor
 
     async def recall(self, request: RecallRequest) -> RecallResult:
         """See the protocol."""
-        return await self._ranking(self._answers.plain, request)
+        return await self._workers.rank(self._answers.plain, request)
 
     async def recall_explain(self, request: RecallRequest) -> RecallExplainResult:
         """See the protocol."""
-        return await self._ranking(self._answers.explained, request)
+        return await self._workers.rank(self._answers.explained, request)
 
     async def recall_all(self, request: RecallRequest) -> RecallResult:
         """See the protocol."""
-        return await self._ranking(self._answers.all_scopes, request)
+        return await self._workers.rank(self._answers.all_scopes, request)
 
     async def recall_batch(self, request: BatchRecallRequest) -> BatchRecallResult:
         """See the protocol."""
@@ -181,14 +148,13 @@ class LocalMemory:
 
         async def answer(position: int, query: str) -> None:
             try:
-                entries[position] = await self._ranking(
+                entries[position] = await self._workers.rank(
                     self._answers.one_of_batch, request, query, policy
                 )
             except GraymatterError as exc:
                 entries[position] = BatchEntry(query=query, facts=None, error=str(exc)), None
 
-        if self._is_closed:
-            raise StoreClosedError
+        self._workers.check_open()
         async with anyio.create_task_group() as tasks:
             for position, query in enumerate(request.queries):
                 tasks.start_soon(answer, position, query)
@@ -233,7 +199,7 @@ class LocalMemory:
                 outcome = outcome_of(self._store, call_key)
                 return work(self._scribe.under(call_key)) if outcome is None else repeat(outcome)
 
-        return await self._in_thread(run)
+        return await self._workers.run(run)
 
     def _trigger(self, namespace: Namespace) -> None:
         if self._config.async_consolidate:
@@ -266,7 +232,7 @@ class LocalMemory:
         """See the protocol."""
 
         def work(scribe: Scribe) -> Revision:
-            sources = self._live(namespace, target)
+            sources = live_facts(self._store, namespace, target)
             return scribe.revise(namespace, sources, text, options, origin)
 
         def repeat(outcome: Outcome) -> Revision:
@@ -275,14 +241,6 @@ class LocalMemory:
         revision = await self._once(call_key, work, repeat)
         self._trigger(namespace)
         return revision
-
-    def _live(self, namespace: Namespace, target: str) -> list[Fact]:
-        """Return every live record of exactly this text, or refuse."""
-        found = self._store.find_text(checked_namespace(namespace), target)
-        live = [fact for fact in found if not fact.is_superseded]
-        if not live:
-            raise FactNotFoundError(f'target fact not found: "{target}"')
-        return live
 
     async def revise_facts(
         self,
@@ -297,7 +255,7 @@ class LocalMemory:
             raise InvalidArgumentError("facts must hold at least one fact to replace")
         if any(fact.agent_id != namespace for fact in facts):
             raise InvalidArgumentError("facts must be of the namespace that is written to")
-        revision = await self._in_thread(
+        revision = await self._workers.run(
             self._scribe.revise,
             checked_namespace(namespace),
             list({fact.id: fact for fact in facts}.values()),
@@ -312,22 +270,12 @@ class LocalMemory:
         """See the protocol."""
 
         def work() -> None:
-            facts = self._known(namespace, fact_ids)
+            facts = known_facts(self._store, namespace, fact_ids)
             live = [fact for fact in facts if not fact.is_superseded]
             if live:
                 self._scribe.forget(namespace, live)
 
-        await self._in_thread(work)
-
-    def _known(self, namespace: Namespace, fact_ids: Sequence[FactId]) -> list[Fact]:
-        """Return the records of all these ids, or refuse."""
-        wanted = list(dict.fromkeys(fact_ids))
-        valid = [one for one in wanted if as_fact_id(one) == one]
-        found = self._store.get(checked_namespace(namespace), valid)
-        missing = set(wanted) - {fact.id for fact in found}
-        if missing or not found:
-            raise FactNotFoundError(f'no fact with id "{min(missing, default="")}"')
-        return found
+        await self._workers.run(work)
 
     async def pin_facts(
         self, namespace: Namespace, fact_ids: Sequence[FactId], pinned: bool
@@ -335,18 +283,20 @@ class LocalMemory:
         """See the protocol."""
 
         def work() -> None:
-            self._scribe.set_pinned(namespace, self._known(namespace, fact_ids), pinned)
+            self._scribe.set_pinned(
+                namespace, known_facts(self._store, namespace, fact_ids), pinned
+            )
 
-        await self._in_thread(work)
+        await self._workers.run(work)
 
     async def update_fact(self, namespace: Namespace, fact: Fact) -> None:
         """See the protocol."""
 
         def work() -> None:
-            (stored,) = self._known(namespace, [fact.id])
+            (stored,) = known_facts(self._store, namespace, [fact.id])
             self._scribe.replace(stored, fact)
 
-        await self._in_thread(work)
+        await self._workers.run(work)
 
     async def forget(
         self, namespace: Namespace, target: str, call_key: CallKey | None = None
@@ -354,7 +304,7 @@ class LocalMemory:
         """See the protocol."""
 
         def work(scribe: Scribe) -> tuple[Fact, ...]:
-            sources = self._live(namespace, target)
+            sources = live_facts(self._store, namespace, target)
             scribe.forget(namespace, sources)
             return tuple(sources)
 
@@ -369,7 +319,7 @@ class LocalMemory:
             found = self._store.find_text(checked_namespace(namespace), target)
             facts = [fact for fact in found if not fact.is_superseded or not pinned]
             if not facts:
-                raise FactNotFoundError(f'target fact not found: "{target}"')
+                raise not_found(target)
             scribe.set_pinned(namespace, facts, pinned)
             return tuple(facts)
 
@@ -410,41 +360,30 @@ class LocalMemory:
 
     async def resume_checkpoint(self, namespace: Namespace) -> Checkpoint:
         """See the protocol."""
-        return await self._in_thread(self._checkpoints.resume, checked_namespace(namespace))
+        return await self._workers.run(self._checkpoints.resume, checked_namespace(namespace))
 
     async def load_checkpoint(self, namespace: Namespace, checkpoint_id: str) -> Checkpoint:
         """See the protocol."""
-        return await self._in_thread(
+        return await self._workers.run(
             self._checkpoints.load, checked_namespace(namespace), checkpoint_id
         )
 
     async def list_checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
         """See the protocol."""
-        return await self._in_thread(self._store.checkpoints, checked_namespace(namespace))
+        return await self._workers.run(self._store.checkpoints, checked_namespace(namespace))
 
     async def list_facts(self, namespace: Namespace) -> list[Fact]:
         """See the protocol."""
-        return await self._in_thread(self._store.list, checked_namespace(namespace))
+        return await self._workers.run(self._store.list, checked_namespace(namespace))
 
     async def list_agents(self) -> list[Namespace]:
         """See the protocol."""
-        return await self._in_thread(self._store.namespaces)
+        return await self._workers.run(self._store.namespaces)
 
     async def stats(self, namespace: Namespace) -> MemoryStats:
         """See the protocol."""
-        store = await self._in_thread(self._store.stats)
-        for one in store.namespaces:
-            if one.namespace == namespace:
-                return MemoryStats(
-                    agent_id=namespace,
-                    fact_count=one.total,
-                    oldest_at=one.oldest_at,
-                    newest_at=one.newest_at,
-                    avg_weight=one.mean_weight,
-                )
-        return MemoryStats(
-            agent_id=namespace, fact_count=0, oldest_at=None, newest_at=None, avg_weight=0.0
-        )
+        store = await self._workers.run(self._store.stats)
+        return memory_stats(store, namespace)
 
     async def consolidate(
         self, namespace: Namespace, half_life: timedelta | None = None
@@ -453,7 +392,7 @@ class LocalMemory:
         half_life = self._config.decay_half_life if half_life is None else half_life
         if half_life <= timedelta(0):
             raise InvalidArgumentError("decay_half_life must be longer than zero")
-        return await self._in_thread(self._consolidate, checked_namespace(namespace), half_life)
+        return await self._workers.run(self._consolidate, checked_namespace(namespace), half_life)
 
     def _consolidate(
         self, namespace: Namespace, half_life: timedelta, by: float = 0.0
@@ -480,83 +419,52 @@ class LocalMemory:
         """See the protocol."""
         namespace = checked_namespace(namespace)
         known = [(namespace, fact_id)] if as_fact_id(fact_id) == fact_id else []
-        await self._in_thread(self._store.apply, WriteBatch(delete=tuple(known)))
+        await self._workers.run(self._store.apply, WriteBatch(delete=tuple(known)))
 
     async def default_confidence_weight(self) -> float:
         """See the protocol."""
-        if self._is_closed:
-            raise StoreClosedError
+        self._workers.check_open()
         return self._config.confidence_weight
 
     async def status(self) -> EngineStatus:
         """See the protocol."""
-        stats = await self._in_thread(self._store.stats)
-        return EngineStatus(
-            total_live_facts=sum(one.live for one in stats.namespaces),
-            total_tombstones=sum(one.retired for one in stats.namespaces),
-            pending_vector_ops=stats.pending_vectors,
-            consolidations=stats.counters.get("consolidations", 0),
-            facts_consumed=stats.counters.get("facts_consolidated", 0),
-            pinned=sum(one.pinned for one in stats.namespaces),
-            nodes=stats.nodes,
-            edges=stats.edges,
+        return engine_status(
+            await self._workers.run(self._store.stats),
             auto_populate=self._answers.extractor is not None,
             model=self.models.model_key,
             degraded=self.models.degraded,
-            agents=tuple(
-                AgentStatus(
-                    agent=one.namespace,
-                    live_facts=one.live,
-                    recalls=one.recalls,
-                    avg_weight=one.mean_weight,
-                    oldest_at=one.oldest_at,
-                    newest_at=one.newest_at,
-                )
-                for one in stats.namespaces
-            ),
         )
 
     async def wait_until_settled(self, timeout_s: float) -> bool:
         """See the protocol."""
-        return await self._in_thread(self.models.wait_until_settled, timeout_s)
+        return await self._workers.run(self.models.wait_until_settled, timeout_s)
 
     async def backup(self, target: str, *, replace: bool = False) -> BackupReport:
         """See the protocol."""
-        return await self._in_thread(self._backup, target, replace)
 
-    def _backup(self, target: str, replace: bool) -> BackupReport:
-        path = Path(target)
-        if not path.is_absolute() or not path.parent.is_dir():
-            raise InvalidArgumentError("the folder of the backup does not exist")
-        if os.path.lexists(path):
-            if not replace:
-                raise InvalidArgumentError("a file is there already; --force replaces it")
-            if not path.is_file() or path.is_symlink():
-                raise InvalidArgumentError("a backup replaces only a regular file")
-        if path.resolve().parent == self._config.data_dir.resolve():
-            raise InvalidArgumentError("a backup does not belong in the data directory itself")
-        return self._store.backup(path)
+        def work() -> BackupReport:
+            path = checked_target(target, self._config.data_dir, replace=replace)
+            return self._store.backup(path)
+
+        return await self._workers.run(work)
 
     async def check(self, *, full: bool = False) -> tuple[Check, ...]:
         """See the protocol."""
-        checks = await self._in_thread(partial(self._store.check, full=full))
+        checks = await self._workers.run(partial(self._store.check, full=full))
         return (self.models.check(), *checks)
 
     async def ping(self) -> None:
         """See the protocol."""
-        await self._in_thread(self._store.ping)
+        await self._workers.run(self._store.ping)
 
     async def aclose(self) -> None:
         """See the protocol."""
-        if self._is_closed:
+        if self._workers.is_closed:
             return
-        self._is_closed = True
+        self._workers.refuse_more()
         self.models.interrupt()
         with anyio.CancelScope(shield=True):
-            if self._calls:
-                # The database refuses to close under a call that reads.
-                with anyio.move_on_after(_DRAIN_S):
-                    await self._is_idle.wait()
+            await self._workers.drain()
             await to_thread.run_sync(self._close)
 
     def _close(self) -> None:
