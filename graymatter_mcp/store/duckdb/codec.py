@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -26,7 +27,11 @@ FACT_COLUMNS: Final = (
     "alias_source, source, client, session, access_count, accessed_at, weight"
 )
 
+_IDS_KEPT: Final = 1 << 14
+"""Ids whose 16-byte form is kept: a write names its fact several times, a search its answers."""
 
+
+@lru_cache(_IDS_KEPT)
 def to_uuid(fact_id: str) -> UUID:
     """Return the 16-byte form of a ULID.
 
