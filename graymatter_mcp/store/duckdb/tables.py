@@ -42,7 +42,7 @@ IDLE_S = 0.05
 """Quiet time after which the tables get what waits in the journal; shortened by tests."""
 _MANY_GROUPS: Final = 1000
 """Groups that may wait for the tables while more come in."""
-_MAX_WAITING_BYTES: Final = 64 * 1024 * 1024
+_MAX_WAITING_BYTES: Final = 16 * 1024 * 1024
 """Bytes of such groups above which the journal waits for the tables."""
 MAX_LOG_BYTES = 16 * 1024 * 1024
 """Size of journal or log above which the database checkpoints; lowered by tests."""
