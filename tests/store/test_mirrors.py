@@ -8,8 +8,6 @@ from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.store.duckdb.read import MirrorRow
 
@@ -22,7 +20,7 @@ class Loads:
 
     def __call__(
         self, namespace: Namespace
-    ) -> tuple[list[MirrorRow], list[tuple[UUID, int, bytes]]]:
+    ) -> tuple[list[MirrorRow], list[tuple[bytes, int, bytes]]]:
         """Read nothing."""
         self.asked.append(namespace)
         return [], []

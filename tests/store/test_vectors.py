@@ -23,7 +23,7 @@ def filled(vectors: np.ndarray[tuple[int, int], np.dtype[np.int16]], exact_up_to
     """Return an index of one vector a row."""
     index = Vectors(DIM, exact_up_to)
     for row, vector in enumerate(vectors):
-        index.add(row, vector[np.newaxis])
+        index.add(np.array([row]), vector[np.newaxis])
     return index
 
 
@@ -72,7 +72,7 @@ def test_a_view_is_as_it_was_when_vectors_came_later() -> None:
         view = index.view()
         before = view.similarities(vectors[:1], np.ones(20, np.bool_))
         for row in range(20, 30):
-            index.add(row, vectors[row][np.newaxis])
+            index.add(np.array([row]), vectors[row][np.newaxis])
         index.view()
         after = view.similarities(vectors[:1], np.ones(20, np.bool_))
         assert before is not None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 import duckdb
@@ -16,12 +15,11 @@ from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.backup import digests_of
 from graymatter_mcp.store.duckdb.codec import alias_from_json, checkpoint_from_row
 from graymatter_mcp.store.duckdb.mirror import Mirror
-from graymatter_mcp.store.duckdb.replay import add_row
+from graymatter_mcp.store.duckdb.replay import add_rows
 from graymatter_mcp.store.duckdb.schema import SCHEMA_VERSION, stored_version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from uuid import UUID
+    from collections.abc import Callable
 
     from duckdb import DuckDBPyConnection
 
@@ -202,25 +200,12 @@ def _vectors(connection: DuckDBPyConnection) -> Check:
     return _ok("vectors", "all vectors of a model have one length")
 
 
-def split_vectors(
-    rows: Sequence[tuple[UUID, int, bytes]],
-) -> tuple[list[tuple[UUID, int, bytes]], list[UUID]]:
-    """Part rows of one model into those of its usual length and the ids of all others."""
-    widths = Counter(len(blob) // max(windows, 1) for _, windows, blob in rows)
-    usual = max(widths, key=widths.__getitem__, default=0)
-    good = [row for row in rows if row[1] > 0 and len(row[2]) == row[1] * usual]
-    kept = {fact_id for fact_id, _, _ in good}
-    return good, [fact_id for fact_id, _, _ in rows if fact_id not in kept]
-
-
 def _mirrors(connection: DuckDBPyConnection) -> Check:
     counts = {row[0]: row[1] for row in read.namespace_counts(connection)}
     wrong = 0
     for namespace, live in counts.items():
         mirror = Mirror(str)
-        rows = read.mirror_rows(connection, namespace)
-        for row in rows:
-            add_row(mirror, row)
+        add_rows(mirror, read.mirror_rows(connection, namespace))
         wrong += int(mirror.live.view.sum()) != live
     return mirror_check(len(counts), wrong)
 

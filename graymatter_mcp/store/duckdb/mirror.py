@@ -6,7 +6,7 @@ One writer changes a mirror, under the store's lock; readers work on `Snapshot`s
 from __future__ import annotations
 
 from array import array
-from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -19,9 +19,26 @@ from graymatter_mcp.store.duckdb.vectors import Vectors
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from graymatter_mcp.store.duckdb.read import MirrorRow
+
 _LOW: Final = (1 << 64) - 1
+_ROW_BITS: Final = 32
+_ROW_MASK: Final = (1 << _ROW_BITS) - 1
 _ROW_BYTES: Final = 500
 """Objects and columns of a row, its text and vectors aside."""
+
+
+class _TermIds(dict[str, int]):
+    """Numbers of index terms by stored token: a look-up that costs no call where it is known."""
+
+    def __init__(self, make: Callable[[str], int]) -> None:
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, stored: str) -> int:
+        """Find the number of a token that is met for the first time."""
+        term_id = self[stored] = self._make(stored)
+        return term_id
 
 
 class Mirror:
@@ -50,7 +67,7 @@ class Mirror:
         """Live aliases by id, with their time of creation."""
         self.terms: list[str] = []
         self.term_ids: dict[str, int] = {}
-        self._stored_term_ids: dict[str, int] = {}
+        self._term_ids = _TermIds(self._new_term)
         self.postings: list[tuple[array[int], array[int]]] = []
         """Per index term: rows ascending, and occurrences in each."""
         self.forward = Column(np.int32)
@@ -64,56 +81,69 @@ class Mirror:
             None
         )
 
-    def add(
-        self,
-        number: int,
-        text: str,
-        terms: Sequence[str],
-        created_at: int,
-        confidence: str,
-        *,
-        is_live: bool,
-        is_pinned: bool,
-    ) -> int:
-        """Append one content fact and return its row; vitals follow by another call."""
-        row = len(self.ids)
-        if row and (created_at <= self.created_at.view[-1] or number <= self.ids[-1]):
-            self._is_chronological = False
-        self.row_of[number] = row
-        self.ids.append(number)
-        self.texts.append(text)
-        self._text_bytes += len(text)
-        self.text_keys.extend([self._keys.setdefault(text, row)])
-        self.labels.append(confidence)
-        self.pinned.extend([is_pinned])
-        self.created_at.extend([created_at])
-        self.lengths.extend([len(terms)])
-        self.levels.extend([LEVELS[effective_confidence(confidence)]])
-        self.live.extend([is_live])
-        self.has_vectors.extend([False])
-        self.access_count.extend([0])
-        self.accessed_at.extend([created_at])
-        self.weight.extend([1.0])
-        counts = Counter(map(self._term_id, terms))
-        for term_id, tf in counts.items():
-            rows, frequencies = self.postings[term_id]
-            rows.append(row)
-            frequencies.append(tf)
-        self.forward_starts.extend([len(self.forward)])
-        self.forward.extend(list(counts))
+    def add(self, rows: Sequence[MirrorRow]) -> None:
+        """Append content facts, none of which is here yet."""
+        start = len(self.ids)
+        numbers = [row.number for row in rows]
+        times = [row.created_at for row in rows]
+        self._note_order(numbers, times)
+        self.row_of.update(zip(numbers, range(start, start + len(rows)), strict=True))
+        self.ids.extend(numbers)
+        self.texts.extend([row.text for row in rows])
+        self.labels.extend([row.confidence for row in rows])
+        self._text_bytes += sum(len(row.text) for row in rows)
+        keys = self._keys
+        self.text_keys.extend([keys.setdefault(row.text, at) for at, row in enumerate(rows, start)])
+        self.pinned.extend([row.is_pinned for row in rows])
+        self.created_at.extend(times)
+        self.levels.extend([LEVELS[effective_confidence(row.confidence)] for row in rows])
+        self.live.extend([row.superseded_by == "" for row in rows])
+        self.has_vectors.extend([False] * len(rows))
+        self.access_count.extend([row.access_count for row in rows])
+        self.accessed_at.extend([row.accessed_at for row in rows])
+        self.weight.extend([row.weight for row in rows])
+        self._add_terms([row.terms.split() for row in rows], start)
         self.version += 1
-        return row
 
-    def _term_id(self, stored: str) -> int:
-        term_id = self._stored_term_ids.get(stored)
+    def _note_order(self, numbers: Sequence[int], times: Sequence[int]) -> None:
+        before = (self.created_at.view[-1], self.ids[-1]) if self.ids else (None, None)
+        for number, time in zip(numbers, times, strict=True):
+            if before[0] is not None and (time <= before[0] or number <= before[1]):
+                self._is_chronological = False
+                return
+            before = (time, number)
+
+    def _add_terms(self, texts: Sequence[Sequence[str]], start: int) -> None:
+        """Index the stored tokens of rows that follow each other from `start`."""
+        lengths = [len(tokens) for tokens in texts]
+        self.lengths.extend(lengths)
+        tokens = chain.from_iterable(texts)
+        terms = np.fromiter(map(self._term_ids.__getitem__, tokens), np.int64, sum(lengths))
+        rows = np.repeat(np.arange(start, start + len(texts)), lengths)
+        # One number for both, so that one sort brings a term's rows together, ascending.
+        pairs, counts = np.unique(terms << _ROW_BITS | rows, return_counts=True)
+        terms, rows = pairs >> _ROW_BITS, (pairs & _ROW_MASK).astype(np.int32)
+        counts = counts.astype(np.int32)
+        firsts = np.flatnonzero(np.diff(terms, prepend=-1))
+        found: list[int] = terms[firsts].tolist()
+        bounds: list[int] = np.append(firsts, len(terms)).tolist()
+        for term, first, end in zip(found, bounds, bounds[1:], strict=False):
+            posted, frequencies = self.postings[term]
+            posted.frombytes(rows[first:end].tobytes())
+            frequencies.frombytes(counts[first:end].tobytes())
+        by_row = np.argsort(rows, kind="stable")
+        starts = np.searchsorted(rows[by_row], np.arange(start, start + len(texts)))
+        self.forward_starts.extend(starts + len(self.forward))
+        self.forward.extend(terms[by_row])
+
+    def _new_term(self, stored: str) -> int:
+        """Return the number of a stored token's index term, which may be new."""
+        term = self._stem(stored)
+        term_id = self.term_ids.get(term)
         if term_id is None:
-            term = self._stem(stored)
-            term_id = self.term_ids.get(term)
-            if term_id is None:
-                term_id = self.term_ids[term] = len(self.terms)
-                self.terms.append(term)
-                self.postings.append((array("i"), array("i")))
-            self._stored_term_ids[stored] = term_id
+            term_id = self.term_ids[term] = len(self.terms)
+            self.terms.append(term)
+            self.postings.append((array("i"), array("i")))
         return term_id
 
     def set_state(self, row: int, confidence: str, *, is_live: bool, is_pinned: bool) -> None:
@@ -146,12 +176,17 @@ class Mirror:
             self.aliases.pop(number, None)
         self.version += 1
 
-    def add_vectors(self, row: int, windows: NDArray[np.int16]) -> None:
-        """Add the vectors of a row that has none yet."""
+    def add_vectors(self, rows: Sequence[int], windows: Sequence[NDArray[np.int16]]) -> None:
+        """Add the vectors of rows that have none yet, one array of windows for each."""
+        if not rows:
+            return
         if self.vectors is None:
-            self.vectors = Vectors(windows.shape[1])
-        self.vectors.add(row, windows)
-        self.has_vectors.poke(row, True)
+            self.vectors = Vectors(windows[0].shape[1])
+        self.vectors.add(
+            np.repeat(rows, [len(one) for one in windows]), np.concatenate(list(windows))
+        )
+        for row in rows:
+            self.has_vectors.poke(row, True)
         self.version += 1
 
     @property

@@ -16,7 +16,7 @@ from graymatter_mcp.store.duckdb.codec import to_fact_id, to_uuid
 from graymatter_mcp.store.duckdb.mirror import Mirror
 from graymatter_mcp.store.duckdb.replay import (
     Vital,
-    add_row,
+    add_rows,
     add_vectors,
     namespaces_of,
     replay,
@@ -27,7 +27,6 @@ from graymatter_mcp.store.duckdb.snapshot import MirrorSnapshot
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from datetime import datetime
-    from uuid import UUID
 
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
 
     Fetch = Callable[..., list[Fact]]
-    Loader = Callable[[Namespace], tuple[list[MirrorRow], list[tuple[UUID, int, bytes]]]]
+    Loader = Callable[[Namespace], tuple[list[MirrorRow], list[tuple[bytes, int, bytes]]]]
 
 
 DEFAULT_MAX_BYTES: Final = 1 << 30
@@ -105,10 +104,14 @@ class Mirrors:
             model_key = self.model_key
         rows, vectors = self._load(namespace)
         mirror = Mirror(self._stem)
-        for row in rows:
-            add_row(mirror, row)
-        for fact_id, windows, blob in vectors:
-            add_vectors(mirror, fact_id.int, np.frombuffer(blob, "<i2").reshape(windows, -1))
+        add_rows(mirror, rows)
+        add_vectors(
+            mirror,
+            (
+                (int.from_bytes(fact_id), np.frombuffer(blob, "<i2").reshape(windows, -1))
+                for fact_id, windows, blob in vectors
+            ),
+        )
         with self._lock:
             for number, vital in self._unsaved.get(namespace, {}).items():
                 set_vital(mirror, number, vital)

@@ -190,14 +190,14 @@ def _facts(connection: DuckDBPyConnection, query: str, parameters: dict[str, Any
 def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> list[MirrorRow]:
     """Return what a mirror is built from, in order of arrival."""
     rows = connection.execute(
-        "SELECT fact_id, kind, text, terms, created_at, superseded_by, confidence, alias, "
+        "SELECT fact_id::BLOB, kind, text, terms, created_at, superseded_by, confidence, alias, "
         "access_count, accessed_at, weight, pinned_at IS NOT NULL "
         f"FROM ({_BY_NAMESPACE}) ORDER BY created_at, fact_id",
         {"ns": namespace},
     ).fetchall()
     return [
         MirrorRow(
-            number=row[0].int,
+            number=int.from_bytes(row[0]),
             kind=row[1],
             text=row[2],
             terms=row[3],
@@ -216,10 +216,13 @@ def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> list[MirrorRo
 
 def vectors_of(
     connection: DuckDBPyConnection, namespace: str, model_id: int
-) -> list[tuple[UUID, int, bytes]]:
-    """Return (fact_id, windows, int16 little-endian bytes) of the namespace, by age of the fact."""
+) -> list[tuple[bytes, int, bytes]]:
+    """Return (id, windows, int16 little-endian bytes) of the namespace, by age of the fact.
+
+    Ids are their 16 bytes: a UUID object takes five times as long to make.
+    """
     return connection.execute(
-        "SELECT v.fact_id, v.windows, v.vector FROM vectors v "
+        "SELECT v.fact_id::BLOB, v.windows, v.vector FROM vectors v "
         "JOIN facts f ON f.fact_id = v.fact_id "
         "WHERE v.namespace = $ns AND v.model_id = $model ORDER BY f.created_at, f.fact_id",
         {"ns": namespace, "model": model_id},

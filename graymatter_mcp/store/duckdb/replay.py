@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.store.duckdb.codec import alias_from_json, to_uuid
+from graymatter_mcp.store.duckdb.read import MirrorRow
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import Namespace
     from graymatter_mcp.store.duckdb.mirror import Mirror
-    from graymatter_mcp.store.duckdb.read import MirrorRow
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
     from graymatter_mcp.store.duckdb.states import StoredState
 
@@ -43,22 +43,13 @@ def namespaces_of(applied: AppliedBatch) -> set[Namespace]:
     )
 
 
-def add_row(mirror: Mirror, row: MirrorRow) -> None:
-    """Add one record as it was read from the tables."""
-    is_live = row.superseded_by == ""
-    if row.kind != "":
-        mirror.set_alias(row.number, row.created_at, alias_from_json(row.alias), is_live=is_live)
-        return
-    position = mirror.add(
-        row.number,
-        row.text,
-        row.terms.split(),
-        row.created_at,
-        row.confidence,
-        is_live=is_live,
-        is_pinned=row.is_pinned,
-    )
-    mirror.set_vitals(position, row.access_count, row.accessed_at, row.weight)
+def add_rows(mirror: Mirror, rows: Sequence[MirrorRow]) -> None:
+    """Add records as they were read from the tables, none of which is there yet."""
+    mirror.add([row for row in rows if row.kind == ""])
+    for row in rows:
+        if row.kind != "":
+            alias = alias_from_json(row.alias)
+            mirror.set_alias(row.number, row.created_at, alias, is_live=row.superseded_by == "")
 
 
 def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_key: str) -> None:
@@ -72,8 +63,10 @@ def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_ke
         vital = Vital(vitals.access_count, to_microseconds(vitals.accessed_at), vitals.weight)
         set_vital(mirror, to_uuid(vitals.fact_id).int, vital)
     fresh = applied.vectors if batch.model_key == model_key else ()
-    for vectors in (one for one in fresh if one.namespace == namespace):
-        add_vectors(mirror, to_uuid(vectors.fact_id).int, vectors.windows)
+    add_vectors(
+        mirror,
+        ((to_uuid(one.fact_id).int, one.windows) for one in fresh if one.namespace == namespace),
+    )
 
 
 def _add_fact(mirror: Mirror, fact: Fact, terms: Sequence[str]) -> None:
@@ -82,16 +75,24 @@ def _add_fact(mirror: Mirror, fact: Fact, terms: Sequence[str]) -> None:
     if fact.kind != "":
         mirror.set_alias(number, to_microseconds(fact.created_at), fact.alias, is_live=is_live)
     elif number not in mirror.row_of:
-        row = mirror.add(
-            number,
-            fact.text,
-            terms,
-            to_microseconds(fact.created_at),
-            fact.confidence,
-            is_live=is_live,
-            is_pinned=fact.pinned,
-        )
-        mirror.set_vitals(row, fact.access_count, to_microseconds(fact.accessed_at), fact.weight)
+        mirror.add([_row_of(fact, terms, number)])
+
+
+def _row_of(fact: Fact, terms: Sequence[str], number: int) -> MirrorRow:
+    return MirrorRow(
+        number=number,
+        kind=fact.kind,
+        text=fact.text,
+        terms=" ".join(terms),
+        created_at=to_microseconds(fact.created_at),
+        superseded_by=fact.superseded_by,
+        confidence=fact.confidence,
+        is_pinned=fact.pinned,
+        alias=None,
+        access_count=fact.access_count,
+        accessed_at=to_microseconds(fact.accessed_at),
+        weight=fact.weight,
+    )
 
 
 def _set_state(mirror: Mirror, state: StoredState) -> None:
@@ -112,8 +113,13 @@ def set_vital(mirror: Mirror, number: int, vital: Vital) -> None:
         mirror.set_vitals(row, vital.access_count, vital.accessed_at, vital.weight)
 
 
-def add_vectors(mirror: Mirror, number: int, windows: NDArray[np.int16]) -> None:
-    """Add the vectors of a fact, unless it has some."""
-    row = mirror.row_of.get(number)
-    if row is not None and not mirror.has_vectors.view[row]:
-        mirror.add_vectors(row, windows)
+def add_vectors(mirror: Mirror, vectors: Iterable[tuple[int, NDArray[np.int16]]]) -> None:
+    """Add the vectors of facts that the mirror has, unless they have some."""
+    rows: list[int] = []
+    windows: list[NDArray[np.int16]] = []
+    for number, made in vectors:
+        row = mirror.row_of.get(number)
+        if row is not None and not mirror.has_vectors.view[row]:
+            rows.append(row)
+            windows.append(made)
+    mirror.add_vectors(rows, windows)

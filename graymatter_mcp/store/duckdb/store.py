@@ -24,8 +24,9 @@ from graymatter_mcp.store.base import (
 )
 from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.backup import copy_database
-from graymatter_mcp.store.duckdb.checks import run_checks, split_vectors
+from graymatter_mcp.store.duckdb.checks import run_checks
 from graymatter_mcp.store.duckdb.codec import checkpoint_from_row, to_fact_id, to_uuid
+from graymatter_mcp.store.duckdb.damaged import drop_vectors, split_vectors
 from graymatter_mcp.store.duckdb.database import Database
 from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged, read_groups
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from datetime import datetime
     from pathlib import Path
-    from uuid import UUID
 
     from graymatter_mcp.model.checkpoints import Checkpoint
     from graymatter_mcp.model.checks import Check
@@ -202,7 +202,7 @@ class DuckDBStore:
 
     def _load(
         self, namespace: Namespace
-    ) -> tuple[list[read.MirrorRow], list[tuple[Any, int, bytes]]]:
+    ) -> tuple[list[read.MirrorRow], list[tuple[bytes, int, bytes]]]:
         model_id = self._memory.model_ids.get(self._mirrors.model_key, 0)
         rows, vectors = self._read(
             lambda connection: (
@@ -215,17 +215,12 @@ class DuckDBStore:
             self._drop_vectors(damaged, model_id)
         return rows, intact
 
-    def _drop_vectors(self, fact_ids: Sequence[UUID], model_id: int) -> None:
+    def _drop_vectors(self, fact_ids: Sequence[bytes], model_id: int) -> None:
         """Take damaged vectors out: their facts wait for new ones."""
         if self.read_only:
             return
         report(self._path, f"{len(fact_ids)} damaged vectors were dropped; they are made again")
-        self._read(
-            lambda connection: connection.execute(
-                "DELETE FROM vectors WHERE model_id = $model AND fact_id IN (SELECT unnest($ids))",
-                {"model": model_id, "ids": list(fact_ids)},
-            ).fetchall()
-        )
+        self._read(lambda connection: drop_vectors(connection, model_id, fact_ids))
 
     def use_model(self, model_key: str) -> bool:
         """See the protocol."""

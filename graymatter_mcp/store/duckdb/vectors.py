@@ -30,9 +30,9 @@ class Vectors:
         """Return the number of vectors."""
         return len(self._rows)
 
-    def add(self, row: int, windows: NDArray[np.int16]) -> None:
-        """Append the windows of a row."""
-        self._rows.extend([row] * len(windows))
+    def add(self, rows: NDArray[np.int_], windows: NDArray[np.int16]) -> None:
+        """Append windows, each with its row."""
+        self._rows.extend(rows)
         if self._whole is not None and len(self._rows) <= self._exact_up_to:
             self._whole.extend(windows)
             return
