@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         ErrorCode,
         FactChangedError,
         FactNotFoundError,
+        ForbiddenError,
         GraymatterError,
         InvalidArgumentError,
         NoCheckpointsError,
@@ -62,9 +63,9 @@ _HOME = {
     "errors": (
         "CapabilityUnsupportedError CheckpointNotFoundError CommitUnknownError"
         " CommittedButFailedError CorruptRecordError ErrorCode FactChangedError FactNotFoundError"
-        " GraymatterError InvalidArgumentError NoCheckpointsError NoStoreError ReadOnlyError"
-        " RetryRecallError RoutingConflictError StoreClosedError StoreUnavailableError"
-        " UnauthorizedError"
+        " ForbiddenError GraymatterError InvalidArgumentError NoCheckpointsError NoStoreError"
+        " ReadOnlyError RetryRecallError RoutingConflictError StoreClosedError"
+        " StoreUnavailableError UnauthorizedError"
     ),
     "library.advanced": "AsyncAdvancedStore ConsolidateConfig",
     "library.aio": "AsyncMemory",
@@ -107,6 +108,7 @@ __all__ = [
     "Fact",
     "FactChangedError",
     "FactNotFoundError",
+    "ForbiddenError",
     "GraphAccessor",
     "GraymatterError",
     "InvalidArgumentError",

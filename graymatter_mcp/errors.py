@@ -20,6 +20,7 @@ class ErrorCode(StrEnum):
     CORRUPT_RECORD = "corrupt_record"
     READ_ONLY = "read_only"
     UNAUTHORIZED = "unauthorized"
+    FORBIDDEN = "forbidden"
     CAPABILITY_UNSUPPORTED = "capability_unsupported"
     COMMIT_UNKNOWN = "commit_unknown"
     COMMITTED_BUT_FAILED = "committed_but_failed"
@@ -94,6 +95,12 @@ class UnauthorizedError(GraymatterError):
     """The caller is not who it must be."""
 
     code = ErrorCode.UNAUTHORIZED
+
+
+class ForbiddenError(GraymatterError):
+    """The caller is known and may not do this; nothing took effect."""
+
+    code = ErrorCode.FORBIDDEN
 
 
 class CapabilityUnsupportedError(GraymatterError):

@@ -36,6 +36,7 @@ ERROR_MAP: Final[Mapping[ErrorCode, ErrorRow]] = {
     ErrorCode.CORRUPT_RECORD: ErrorRow(http_status=500, phrase="a stored record is damaged"),
     ErrorCode.READ_ONLY: ErrorRow(http_status=403, phrase="store is read-only"),
     ErrorCode.UNAUTHORIZED: ErrorRow(stands_alone=True, http_status=401, phrase="unauthorized"),
+    ErrorCode.FORBIDDEN: ErrorRow(stands_alone=True, http_status=403, phrase="forbidden"),
     ErrorCode.CAPABILITY_UNSUPPORTED: ErrorRow(
         stands_alone=True,
         http_status=501,

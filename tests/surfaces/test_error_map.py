@@ -38,6 +38,7 @@ def test_every_error_class_has_a_code_of_the_table() -> None:
         ("corrupt_record", 500),
         ("read_only", 403),
         ("unauthorized", 401),
+        ("forbidden", 403),
         ("capability_unsupported", 501),
         ("commit_unknown", 502),
         ("committed_but_failed", 500),

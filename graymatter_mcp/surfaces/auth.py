@@ -1,0 +1,94 @@
+"""Who calls over HTTP: one question, asked of every request of MCP and REST alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final, Protocol
+
+from graymatter_mcp.errors import ForbiddenError, UnauthorizedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = [
+    "PLAIN_CHALLENGE",
+    "AuthenticationError",
+    "Authenticator",
+    "ForbiddenError",
+    "InsufficientScopeError",
+    "Principal",
+    "Scope",
+    "principal_of",
+]
+
+PLAIN_CHALLENGE: Final = 'Bearer realm="graymatter"'
+"""`WWW-Authenticate` where no issuer is configured: it starts no OAuth flow in a client."""
+
+PRINCIPAL_KEY: Final = "graymatter.principal"
+"""Where the ASGI scope of a request holds its principal."""
+
+
+class Scope(StrEnum):
+    """What a caller may do."""
+
+    FULL = "full"
+    READ_ONLY = "read_only"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Who a request comes from; it never holds the token."""
+
+    label: str
+    """The name that a person gave the token; empty where there is none."""
+    scope: Scope
+    project: str | None = None
+    """The one project that the caller is confined to."""
+    subject: str
+    """Who it is, for logs and counters: stable, one line, the same for all calls of a caller."""
+
+
+class AuthenticationError(UnauthorizedError):
+    """The request names nobody whom we know: 401, one text for every reason."""
+
+    def __init__(self, challenge: str = PLAIN_CHALLENGE) -> None:
+        super().__init__("unauthorized")
+        self.challenge = challenge
+        """Value of `WWW-Authenticate`."""
+
+
+class InsufficientScopeError(ForbiddenError):
+    """The caller is known, and its token was granted too little: 403 with a challenge."""
+
+    def __init__(self, challenge: str) -> None:
+        super().__init__("insufficient scope")
+        self.challenge = challenge
+        """Value of `WWW-Authenticate`; names the scope that is needed."""
+
+
+class Authenticator(Protocol):
+    """Tells who calls."""
+
+    async def authenticate(self, authorization: str | None) -> Principal:
+        """Return the caller.
+
+        Args:
+            authorization: The header as it came; None when there was none.
+
+        Raises:
+            AuthenticationError: Nobody we know: missing, unknown, revoked, expired, malformed.
+            ForbiddenError: Known, and not allowed in at all.
+        """
+        ...
+
+
+def principal_of(scope: Mapping[str, Any]) -> Principal:
+    """Return the caller of a request that passed the bearer check.
+
+    Args:
+        scope: ASGI scope of the request.
+    """
+    principal: Principal = scope[PRINCIPAL_KEY]
+    return principal
