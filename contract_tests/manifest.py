@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from contract_tests.promises import arguments, curation, field, processes, recall, surface, writes
+from contract_tests.promises import (
+    access,
+    arguments,
+    curation,
+    field,
+    processes,
+    recall,
+    surface,
+    writes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,7 +24,7 @@ if TYPE_CHECKING:
 
 PROMISES: Final[Mapping[str, Promise]] = {
     name: row
-    for topic in (surface, arguments, curation, recall, writes, field, processes)
+    for topic in (surface, arguments, curation, recall, writes, field, processes, access)
     for name, row in topic.ROWS.items()
 }
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         RoutingConflictError,
         StoreClosedError,
         StoreUnavailableError,
+        TokenNotFoundError,
         UnauthorizedError,
     )
     from graymatter_mcp.library.advanced import AsyncAdvancedStore, ConsolidateConfig
@@ -65,7 +66,7 @@ _HOME = {
         " CommittedButFailedError CorruptRecordError ErrorCode FactChangedError FactNotFoundError"
         " ForbiddenError GraymatterError InvalidArgumentError NoCheckpointsError NoStoreError"
         " ReadOnlyError RetryRecallError RoutingConflictError StoreClosedError"
-        " StoreUnavailableError UnauthorizedError"
+        " StoreUnavailableError TokenNotFoundError UnauthorizedError"
     ),
     "library.advanced": "AsyncAdvancedStore ConsolidateConfig",
     "library.aio": "AsyncMemory",
@@ -131,6 +132,7 @@ __all__ = [
     "SignalWeights",
     "StoreClosedError",
     "StoreUnavailableError",
+    "TokenNotFoundError",
     "UnauthorizedError",
     "WriteOptions",
     "default_config",

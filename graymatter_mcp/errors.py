@@ -52,6 +52,15 @@ class CheckpointNotFoundError(GraymatterError):
     code = ErrorCode.NOT_FOUND
 
 
+class TokenNotFoundError(GraymatterError):
+    """No token has this id: it never did, or was revoked; nothing took effect."""
+
+    code = ErrorCode.NOT_FOUND
+
+    def __init__(self) -> None:
+        super().__init__("token not found: graymatter token list shows them")
+
+
 class NoCheckpointsError(GraymatterError):
     """The namespace has no checkpoint at all: typed absence, not a failure of the store."""
 

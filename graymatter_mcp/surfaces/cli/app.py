@@ -100,7 +100,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _commands() -> click.Group:
-    from graymatter_mcp.surfaces.cli import backup, daemon, doctor, memory, serve, status
+    from graymatter_mcp.surfaces.cli import backup, daemon, doctor, memory, serve, status, token
 
     for command in (
         serve.mcp,
@@ -112,6 +112,7 @@ def _commands() -> click.Group:
         backup.backup,
         backup.restore,
         backup.compact,
+        token.token,
     ):
         app.add_command(command)
     return app
