@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Protocol
 
-from graymatter_mcp.errors import ForbiddenError, UnauthorizedError
+from graymatter_mcp.errors import ForbiddenError, StoreUnavailableError, UnauthorizedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -15,16 +16,20 @@ if TYPE_CHECKING:
 __all__ = [
     "PLAIN_CHALLENGE",
     "AuthenticationError",
+    "AuthenticationUnavailableError",
     "Authenticator",
     "ForbiddenError",
     "InsufficientScopeError",
     "Principal",
     "Scope",
+    "bearer_of",
     "principal_of",
 ]
 
 PLAIN_CHALLENGE: Final = 'Bearer realm="graymatter"'
 """`WWW-Authenticate` where no issuer is configured: it starts no OAuth flow in a client."""
+
+_BEARER: Final = re.compile(r"bearer +([!-~]+) *", re.IGNORECASE)
 
 PRINCIPAL_KEY: Final = "graymatter.principal"
 """Where the ASGI scope of a request holds its principal."""
@@ -59,6 +64,13 @@ class AuthenticationError(UnauthorizedError):
         """Value of `WWW-Authenticate`."""
 
 
+class AuthenticationUnavailableError(StoreUnavailableError):
+    """Nobody can say now whether the token is good: 503, since another token would not help."""
+
+    def __init__(self) -> None:
+        super().__init__("tokens cannot be checked now; try again later")
+
+
 class InsufficientScopeError(ForbiddenError):
     """The caller is known, and its token was granted too little: 403 with a challenge."""
 
@@ -80,8 +92,18 @@ class Authenticator(Protocol):
         Raises:
             AuthenticationError: Nobody we know: missing, unknown, revoked, expired, malformed.
             ForbiddenError: Known, and not allowed in at all.
+            AuthenticationUnavailableError: Whoever could tell is away.
         """
         ...
+
+
+def bearer_of(authorization: str | None) -> str | None:
+    """Return the token of an `Authorization` header; None where it holds none.
+
+    The scheme is taken in any case. What comes back is visible ASCII and not empty.
+    """
+    match = None if authorization is None else _BEARER.fullmatch(authorization)
+    return None if match is None else match[1]
 
 
 def principal_of(scope: Mapping[str, Any]) -> Principal:
