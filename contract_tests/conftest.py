@@ -11,7 +11,9 @@ from mcp import StdioServerParameters
 
 from contract_tests.caller import Caller
 from contract_tests.clients import Client, PythonClient, RawClient
+from contract_tests.http_wire import HttpWire
 from contract_tests.wire import (
+    HANDSHAKE_REVISIONS,
     REVISIONS,
     STATELESS_REVISION,
     BridgeWire,
@@ -28,10 +30,18 @@ if TYPE_CHECKING:
 TRANSPORTS: Final[Mapping[str, Callable[[Path], Wire]]] = {
     "stdio": BridgeWire,
     "stdio-alone": StdioWire,
+    "http": HttpWire,
 }
 """How a wire to a fresh server on a directory is opened. A new transport is one more entry."""
 
-RAW_DOORS: Final = tuple((revision, "stdio") for revision in REVISIONS)
+STREAMS: Final = tuple(name for name in TRANSPORTS if name != "http")
+"""Where a connection has a state; over HTTP each request stands alone."""
+
+RAW_DOORS: Final = (
+    *((revision, "stdio") for revision in REVISIONS),
+    (HANDSHAKE_REVISIONS[-1], "http"),
+    (STATELESS_REVISION, "http"),
+)
 DOORS: Final = (
     *RAW_DOORS,
     ("python-legacy", "stdio-alone"),
@@ -42,8 +52,15 @@ DOORS: Final = (
 Not every pair: each transport carries both eras, each revision and each client is spoken.
 """
 
+
+def door_id(door: tuple[str, str]) -> str:
+    """Name a door: by who calls, and how where that is not over pipes."""
+    who, transport = door
+    return f"{who}-http" if transport == "http" else who
+
+
 raw_doors_only = pytest.mark.parametrize(
-    "caller", RAW_DOORS, ids=[door for door, _ in RAW_DOORS], indirect=True, scope="session"
+    "caller", RAW_DOORS, ids=map(door_id, RAW_DOORS), indirect=True, scope="session"
 )
 """For what the official client cannot send, or does not show as it came."""
 
@@ -83,7 +100,7 @@ def open_door(door: str, transport: str, directory: Path) -> Client:
     return PythonClient(parameters, "auto" if door == "python-auto" else "legacy")
 
 
-@pytest.fixture(scope="session", params=DOORS, ids=[door for door, _ in DOORS])
+@pytest.fixture(scope="session", params=DOORS, ids=map(door_id, DOORS))
 def caller(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Caller]:

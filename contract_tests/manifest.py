@@ -11,6 +11,7 @@ from contract_tests.promises import (
     arguments,
     curation,
     field,
+    http,
     processes,
     recall,
     surface,
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 PROMISES: Final[Mapping[str, Promise]] = {
     name: row
-    for topic in (surface, arguments, curation, recall, writes, field, processes, access)
+    for topic in (surface, arguments, curation, recall, writes, field, processes, access, http)
     for name, row in topic.ROWS.items()
 }
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from contract_tests.clients import RawClient
-from contract_tests.conftest import TRANSPORTS, raw_doors_only
+from contract_tests.conftest import STREAMS, TRANSPORTS, raw_doors_only
 from contract_tests.manifest import promise
 from contract_tests.wire import (
     ENVELOPE,
@@ -143,6 +143,7 @@ def test_an_unknown_method_is_a_protocol_error(caller: Caller) -> None:
 
 
 @promise("server:eras")
+@pytest.mark.parametrize("transport", STREAMS, scope="session")
 def test_a_connection_stays_in_the_era_of_its_first_request(wire: Wire) -> None:
     """The wire, section 3: no client is ever answered in the other era's form."""
     wire.ask(request(1, "server/discover", {"_meta": ENVELOPE}))
@@ -150,6 +151,7 @@ def test_a_connection_stays_in_the_era_of_its_first_request(wire: Wire) -> None:
 
 
 @promise("server:eras")
+@pytest.mark.parametrize("transport", STREAMS, scope="session")
 def test_a_probe_without_an_envelope_leaves_the_handshake_open(wire: Wire) -> None:
     """The wire, section 3."""
     assert wire.ask(request(1, "server/discover"))["error"]["code"] == -32601

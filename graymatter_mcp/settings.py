@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from graymatter_mcp.bridge import directory
@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 PREFIX: Final = "GRAYMATTER_"
 DATABASE_FILE: Final = directory.DATABASE_FILE
+
+MIB: Final = 1024 * 1024
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
@@ -80,6 +82,19 @@ class Settings(BaseSettings):
     loopback_tcp: Switch = False
     max_line_bytes: int = Field(default=MAX_LINE_BYTES, ge=MIN_LINE_BYTES)
     force_network_fs: Switch = False
+    http_token: SecretStr | None = None
+    """Server token; set and empty is another thing than not set."""
+    rate_limit: int = Field(default=600, ge=0)
+    http_hosts: str = ""
+    """Names that the HTTP server answers to, beside the loopback ones; separated by commas."""
+    http_origins: str = ""
+    http_trusted_proxies: str = ""
+    http_max_body: int = Field(default=4 * MIB, ge=1024, le=256 * MIB)
+    http_max_head: int = Field(default=32 * 1024, ge=1024, le=MIB)
+    http_max_connections: int = Field(default=1024, ge=16, le=65_536)
+    http_max_calls: int = Field(default=256, ge=1, le=65_536)
+    http_client_timeout: Duration = timedelta(seconds=10)
+    http_call_timeout: Duration = timedelta(seconds=30)
 
     def config(self, data_dir: Path) -> Config:
         """Return the configuration of the memory in `data_dir`."""

@@ -52,6 +52,23 @@ class StdioClient(Protocol):
         ...
 
 
+class RemoteDoor(Protocol):
+    """A door for callers of other machines."""
+
+    @property
+    def calls(self) -> int:
+        """Requests at work now."""
+        ...
+
+    def stop(self) -> None:
+        """Let nobody in any more; who waits for an answer gets it."""
+        ...
+
+    async def serve(self) -> None:
+        """Serve until cancelled."""
+        ...
+
+
 class OwnerProcess:
     """Serves one memory to all processes of its user, until it may leave."""
 
@@ -66,6 +83,7 @@ class OwnerProcess:
         idle_exit_s: float,
         is_foreground: bool,
         loopback_tcp: bool = False,
+        remote: RemoteDoor | None = None,
     ) -> None:
         """Prepare; nothing listens before `run`.
 
@@ -78,6 +96,7 @@ class OwnerProcess:
             idle_exit_s: Seconds without clients after which it leaves; 0 is never.
             is_foreground: Whether a person or a service manager started it.
             loopback_tcp: Listen on 127.0.0.1 as where Unix sockets do not exist.
+            remote: A door beyond those for this user's own processes.
         """
         self._memory = memory
         self._ownership = ownership
@@ -86,6 +105,7 @@ class OwnerProcess:
         self._idle_exit_s = idle_exit_s
         self._is_foreground = is_foreground
         self._loopback_tcp = loopback_tcp
+        self._remote = remote
         self._token = new_token()
         self._leaving = anyio.Event()
         self._started_at = time.time()
@@ -140,6 +160,8 @@ class OwnerProcess:
             tasks.start_soon(server.serve, [doors["http"]])
             tasks.start_soon(self._watch_signals)
             tasks.start_soon(self._watch_idle)
+            if self._remote is not None:
+                tasks.start_soon(self._remote.serve)
             self._announce(addresses)
             tasks.start_soon(self._watch_place, addresses)
             if on_ready is not None:
@@ -150,9 +172,7 @@ class OwnerProcess:
             # First nobody new finds us, then those who are here get their answers.
             self._ownership.withdraw()
             server.should_exit = True
-            self._lines.stop()
-            if client is not None:
-                client.stop()
+            self._stop_reading(client)
             with anyio.move_on_after(DRAIN_TIMEOUT_S):
                 await self._drained()
             accepting.cancel()
@@ -160,6 +180,11 @@ class OwnerProcess:
         for address in addresses.values() if self._ownership.is_in_place() else ():
             if isinstance(address, str):
                 await anyio.Path(address).unlink(missing_ok=True)
+
+    def _stop_reading(self, client: StdioClient | None) -> None:
+        for door in (self._lines, self._remote, client):
+            if door is not None:
+                door.stop()
 
     def _announce(self, addresses: dict[str, Any]) -> None:
         self._ownership.announce({**addresses, "token": self._token, "version": self._version})
@@ -178,8 +203,12 @@ class OwnerProcess:
                     self._announce(addresses)
 
     async def _drained(self) -> None:
-        while self._lines.clients or self._http.calls or self._has_stdio:  # noqa: ASYNC110 - once
+        while self._is_busy() or self._has_stdio:  # noqa: ASYNC110 - once
             await anyio.sleep(_DRAIN_POLL_S)
+
+    def _is_busy(self) -> bool:
+        remote_calls = 0 if self._remote is None else self._remote.calls
+        return bool(self._lines.clients or self._http.calls or remote_calls)
 
     async def _serve_stdio(self, client: StdioClient) -> None:
         self._has_stdio = True
@@ -195,7 +224,7 @@ class OwnerProcess:
             return {"graymatter": "leaving"}
         theirs = str(hello.get("version", ""))
         if _number(theirs) > _number(self._version):
-            if self._is_foreground or self._lines.clients or self._http.calls:
+            if self._is_foreground or self._is_busy():
                 reason = (
                     f"the owner (pid {os.getpid()}) runs {self._version}, this client is {theirs}:"
                     " end the other clients, or run: graymatter daemon stop"
@@ -219,7 +248,7 @@ class OwnerProcess:
         idle_since = time.monotonic()
         while self._idle_exit_s > 0:
             await anyio.sleep(_WATCH_S)
-            if self._lines.clients or self._http.calls:
+            if self._is_busy():
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= self._idle_exit_s:
                 logger.info("leaving: nobody was here for %g s", self._idle_exit_s)

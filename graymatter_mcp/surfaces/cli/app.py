@@ -104,6 +104,7 @@ def _commands() -> click.Group:
 
     for command in (
         serve.mcp,
+        serve.server,
         daemon.daemon,
         memory.remember,
         memory.recall,

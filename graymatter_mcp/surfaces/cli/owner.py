@@ -27,10 +27,14 @@ if TYPE_CHECKING:
 
     from mcp.server.lowlevel import Server
 
+    from graymatter_mcp.contract.load import Bundle
+    from graymatter_mcp.engine.base import Memory
     from graymatter_mcp.model.config import Config
     from graymatter_mcp.owner.election import Ownership
-    from graymatter_mcp.owner.process import StdioClient
+    from graymatter_mcp.owner.process import RemoteDoor, StdioClient
     from graymatter_mcp.settings import Settings
+
+    OpenRemote = Callable[[Memory, Bundle, Callable[[], Server[Any]]], RemoteDoor]
 
 logger = logging.getLogger(__name__)
 
@@ -46,6 +50,7 @@ def run_owner(
     is_foreground: bool,
     client: StdioClient | None = None,
     on_ready: Callable[[], None] | None = None,
+    open_remote: OpenRemote | None = None,
 ) -> None:
     """Open the memory and serve it until the owner may leave.
 
@@ -56,6 +61,7 @@ def run_owner(
         is_foreground: Whether a person or a service manager started it.
         client: A client of its own; the owner leaves with it.
         on_ready: Called once clients can come.
+        open_remote: Makes the door for callers of other machines.
     """
     version = metadata.version(DISTRIBUTION)
     # A small switch interval lets the loop answer while the model works.
@@ -70,6 +76,7 @@ def run_owner(
             def build() -> Server[Any]:
                 return build_server(bundle, dispatcher, version=version)
 
+            remote = None if open_remote is None else open_remote(owned.memory, bundle, build)
             process = OwnerProcess(
                 owned.memory,
                 ownership,
@@ -79,6 +86,7 @@ def run_owner(
                 idle_exit_s=0 if is_foreground else settings.idle_exit.total_seconds(),
                 is_foreground=is_foreground,
                 loopback_tcp=settings.loopback_tcp,
+                remote=remote,
             )
             await process.run(client, on_ready)
         finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from graymatter_mcp.model.access import ALL_RIGHTS, Rights
 from graymatter_mcp.model.checkpoints import JsonObject
 
 if TYPE_CHECKING:
@@ -21,6 +22,19 @@ class Caller:
     """Identity of the connection."""
     key: str = ""
     """Idempotency key of the call; empty where the client sent none."""
+    rights: Rights = ALL_RIGHTS
+    """What it may do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remote:
+    """What a transport with callers of its own knows of one, beside what the client claims."""
+
+    subject: str
+    """Who it is, as the log says it."""
+    client: str
+    """Its program, as the transport heard of it."""
+    rights: Rights
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

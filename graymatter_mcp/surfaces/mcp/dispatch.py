@@ -7,6 +7,7 @@ import traceback
 from typing import TYPE_CHECKING, Final, cast
 
 from graymatter_mcp.contract.check import Checker, ContractViolationError
+from graymatter_mcp.engine.restricted import restrict
 from graymatter_mcp.errors import GraymatterError, InvalidArgumentError
 from graymatter_mcp.surfaces.mcp.answers import ToolAnswer, UnknownToolError
 from graymatter_mcp.surfaces.mcp.arguments import prepare
@@ -76,7 +77,7 @@ class Dispatcher:
 
     async def _carry_out(self, handler: Handler, call: Call) -> ToolAnswer:
         try:
-            result = await handler.effect(self._memory, call)
+            result = await handler.effect(restrict(self._memory, call.caller.rights), call)
         except Exception as exc:  # noqa: BLE001 - as above
             if not isinstance(exc, GraymatterError):
                 _log_fault(call.tool, exc)

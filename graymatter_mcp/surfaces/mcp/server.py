@@ -17,7 +17,13 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
-from graymatter_mcp.surfaces.mcp.answers import Caller, ToolAnswer, ToolCalls, UnknownToolError
+from graymatter_mcp.surfaces.mcp.answers import (
+    Caller,
+    Remote,
+    ToolAnswer,
+    ToolCalls,
+    UnknownToolError,
+)
 from graymatter_mcp.surfaces.mcp.instructions import INSTRUCTIONS
 
 if TYPE_CHECKING:
@@ -172,12 +178,22 @@ def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
     params = ctx.session.client_params
     if params is not None:
         client = f"{params.client_info.name} {params.client_info.version}".strip()
-    key: object = (ctx.meta or {}).get(KEY)
+    given: object = (ctx.meta or {}).get(KEY)
+    key = _stored_key(given) if isinstance(given, str) else ""
+    remote = ctx.request
+    if not isinstance(remote, Remote):
+        return Caller(client=_claimed(client), session=connection_session.get(), key=key)
     return Caller(
-        client=_valid(client[:MAX_CLIENT_CHARS]).replace("\0", ""),
-        session=connection_session.get(),
-        key=_stored_key(key) if isinstance(key, str) else "",
+        client=_claimed(client or remote.client),
+        session=remote.subject,
+        # Two callers may choose one key, and neither may be given the other's answer.
+        key=_stored_key(f"{remote.subject} {key}") if key else "",
+        rights=remote.rights,
     )
+
+
+def _claimed(client: str) -> str:
+    return _valid(client[:MAX_CLIENT_CHARS]).replace("\0", "")
 
 
 def _stored_key(key: str) -> str:

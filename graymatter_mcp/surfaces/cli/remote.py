@@ -1,0 +1,193 @@
+"""`graymatter mcp serve --http HOST:PORT`: an owner in the foreground with a door to the network.
+
+Checked in this order: address, bearer or none, directory, token, store; only then it listens.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from graymatter_mcp.errors import InvalidArgumentError
+from graymatter_mcp.surfaces.cli.daemon import take_over
+from graymatter_mcp.surfaces.credentials import BearerAuthenticator, OpenDoor
+from graymatter_mcp.surfaces.http.limits import HttpLimits
+from graymatter_mcp.surfaces.http.places import Places, read_address
+from graymatter_mcp.surfaces.http.proxies import Proxies
+from graymatter_mcp.surfaces.live_tokens import LiveTokens
+from graymatter_mcp.surfaces.server_token import server_token
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mcp.server.lowlevel import Server
+
+    from graymatter_mcp.contract.load import Bundle
+    from graymatter_mcp.engine.base import Memory
+    from graymatter_mcp.settings import Settings
+    from graymatter_mcp.surfaces.auth import Authenticator
+    from graymatter_mcp.surfaces.cli.app import Invocation
+    from graymatter_mcp.surfaces.http.listener import Listener
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOptions:
+    """What the command line says about the door."""
+
+    address: str
+    token: str | None
+    is_open: bool
+    """Whether everybody may come in without a bearer."""
+    may_create: bool
+    hosts: Sequence[str] = ()
+    origins: Sequence[str] = ()
+    certificate: Path | None = None
+    key: Path | None = None
+
+
+def serve_remote(invocation: Invocation, options: RemoteOptions) -> None:
+    """Own the directory and serve remote callers until stopped."""
+    door = _Door(invocation.settings, options)
+    config = invocation.config(is_service=True)
+    _log_to_stderr(is_quiet=invocation.is_quiet)
+    ownership = take_over(config.data_dir, may_create=options.may_create)
+    try:
+        door.choose_authenticator(config.data_dir)
+    except BaseException:
+        ownership.release()
+        raise
+    from graymatter_mcp.surfaces.cli.owner import run_owner
+
+    run_owner(
+        config,
+        invocation.settings,
+        ownership,
+        is_foreground=True,
+        on_ready=door.announce,
+        open_remote=door.open,
+    )
+
+
+class _Door:
+    """What is known of the door before there is a memory behind it."""
+
+    def __init__(self, settings: Settings, options: RemoteOptions) -> None:
+        """Check everything that can be checked before the directory is touched.
+
+        Raises:
+            InvalidArgumentError: An option or setting is wrong.
+        """
+        self._settings = settings
+        self._options = options
+        self._address = read_address(options.address)
+        if options.is_open and not self._address.is_loopback:
+            raise InvalidArgumentError(
+                "--no-auth is for loopback only: leave it out, or listen on 127.0.0.1"
+            )
+        if options.is_open and options.token is not None:
+            raise InvalidArgumentError("--token and --no-auth exclude each other")
+        self._places = Places(
+            [*_listed(settings.http_hosts), *options.hosts],
+            [*_listed(settings.http_origins), *options.origins],
+            self._address,
+        )
+        self._proxies = Proxies(_listed(settings.http_trusted_proxies))
+        self._limits = limits_of(settings)
+        self._tls = _tls(options)
+        self._authenticator: Authenticator = OpenDoor()
+        self._listener: Listener | None = None
+
+    def choose_authenticator(self, directory: Path) -> None:
+        """Find the server token, or make it; its place is said once, and it itself never.
+
+        Args:
+            directory: The data directory, held.
+        """
+        if self._options.is_open:
+            return
+        kept = self._settings.http_token
+        variable = None if kept is None else kept.get_secret_value()
+        token = server_token(directory, self._options.token, variable)
+        if token.minted_at is not None:
+            _say(f"a server token was made: it is in {token.minted_at}")
+        if not token.secret:
+            _say(f"warning: {token.origin} is empty: every request is refused")
+        self._authenticator = BearerAuthenticator(token.secret, LiveTokens(directory))
+
+    def open(self, memory: Memory, bundle: Bundle, build: Callable[[], Server[Any]]) -> Listener:
+        """Listen."""
+        # Imported on use: what comes before must answer a bad option at once.
+        from graymatter_mcp.surfaces.http.app import HttpApp
+        from graymatter_mcp.surfaces.http.listener import Listener, bind
+        from graymatter_mcp.surfaces.mcp.http import McpEndpoint
+
+        endpoint = McpEndpoint(build(), frozenset(tool.name for tool in bundle.tools))
+        app = HttpApp(
+            memory, endpoint, self._authenticator, self._places, self._proxies, self._limits
+        )
+        self._listener = Listener(bind(self._address), app.gate, self._limits, self._tls)
+        return self._listener
+
+    def announce(self) -> None:
+        """Say where it listens, and what to mind."""
+        assert self._listener is not None, "the owner opens the door before it is ready"
+        _say(f"graymatter MCP server listening on {self._listener.address}")
+        if self._options.is_open:
+            _say("warning: --no-auth: every program on this machine can read and write this memory")
+        if self._address.is_loopback:
+            return
+        _say(
+            "warning: other machines can reach this address; a bearer token is all that stops them"
+        )
+        if self._tls is None:
+            _say("warning: without TLS the token can be read on the way: put a TLS proxy before it")
+        if self._address.is_wildcard and not self._places.has_named_hosts:
+            _say(
+                "warning: only the Host names of loopback are answered; name yours with"
+                " --allow-host or GRAYMATTER_HTTP_HOSTS"
+            )
+
+
+def limits_of(settings: Settings) -> HttpLimits:
+    """Return the bounds that the settings name."""
+    return replace(
+        HttpLimits(),
+        body_bytes=settings.http_max_body,
+        head_bytes=settings.http_max_head,
+        connections=settings.http_max_connections,
+        calls=settings.http_max_calls,
+        per_minute=settings.rate_limit,
+        client_timeout_s=settings.http_client_timeout.total_seconds(),
+        call_timeout_s=settings.http_call_timeout.total_seconds(),
+    )
+
+
+def _tls(options: RemoteOptions) -> ssl.SSLContext | None:
+    if options.certificate is None:
+        if options.key is not None:
+            raise InvalidArgumentError("--tls-key needs --tls-cert")
+        return None
+    from graymatter_mcp.surfaces.http.listener import tls_context
+
+    return tls_context(options.certificate, options.key)
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _log_to_stderr(*, is_quiet: bool) -> None:
+    logging.basicConfig(
+        stream=sys.stderr,
+        level=logging.WARNING if is_quiet else logging.INFO,
+        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
+    )
+
+
+def _say(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()

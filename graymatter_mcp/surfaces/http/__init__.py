@@ -1,0 +1,1 @@
+"""HTTP for remote callers: one gate before every route."""
