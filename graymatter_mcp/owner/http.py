@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import inspect
+import json
 import logging
 import traceback
 from contextlib import contextmanager
@@ -16,6 +18,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from graymatter_mcp.bridge.lines import MAX_LINE_BYTES
 from graymatter_mcp.errors import (
     GraymatterError,
     InvalidArgumentError,
@@ -23,7 +26,7 @@ from graymatter_mcp.errors import (
     UnauthorizedError,
 )
 from graymatter_mcp.owner.doors import is_same_user
-from graymatter_mcp.owner.wire import METHODS, pack_error
+from graymatter_mcp.owner.wire import METHODS, MISFIT, pack_error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Generator
@@ -109,9 +112,13 @@ class HttpDoor:
         method = METHODS.get(name)
         if method is None:
             raise InvalidArgumentError(f"the owner knows no method {name}")
-        arguments = method.unpack(await request.json())
-        result = await getattr(self._memory, name)(**arguments)
-        return {"result": method.pack_result(result)}
+        call = getattr(self._memory, name)
+        arguments = method.unpack(await _read_object(request))
+        try:
+            inspect.signature(call).bind(**arguments)
+        except TypeError:
+            raise InvalidArgumentError(MISFIT) from None
+        return {"result": method.pack_result(await call(**arguments))}
 
     async def _owner(self, _: Request) -> dict[str, Any]:
         return self._describe()
@@ -128,6 +135,30 @@ class HttpDoor:
             )
         self._leave()
         return {"stopping": True}
+
+
+async def _read_object(request: Request) -> dict[str, Any]:
+    """Read the body as one JSON object, in bounded memory.
+
+    Raises:
+        InvalidArgumentError: It is none, or longer than a line of the other door may be.
+    """
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_LINE_BYTES:
+            raise InvalidArgumentError(f"the body must be shorter than {MAX_LINE_BYTES} bytes")
+    try:
+        value: Any = json.loads(body.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise InvalidArgumentError("the body must be one JSON object in UTF-8")
+    return value  # pyright: ignore[reportUnknownVariableType] - as decoded
+
+
+def _refuse_constant(_literal: str) -> None:
+    raise ValueError
 
 
 class SameUserProtocol(HttpToolsProtocol):

@@ -34,6 +34,8 @@ from graymatter_mcp.model.results import (
     Revision,
 )
 
+MISFIT: Final = "the request does not fit the method"
+
 
 class Method:
     """One method of `Memory`: its parameters by name, and what it gives."""
@@ -60,8 +62,8 @@ class Method:
             return {
                 name: self._parameters[name].validate_python(value) for name, value in body.items()
             }
-        except (KeyError, ValidationError) as exc:
-            raise InvalidArgumentError("the request does not fit the method") from exc
+        except (KeyError, ValidationError, RecursionError) as exc:
+            raise InvalidArgumentError(MISFIT) from exc
 
     def pack_result(self, value: Any) -> Any:
         """Turn a result into JSON values."""

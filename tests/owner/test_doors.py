@@ -3,6 +3,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import socket
 import subprocess
 import sys
 import tempfile
@@ -109,6 +110,82 @@ def test_a_wrong_or_missing_token_is_refused_at_the_door_of_commands(
             assert (status, body["error"]) == (400, "unauthorized")
     assert ask(store, f"Bearer {token}")[0] == 200
     assert session.process.poll() is None
+
+
+REMEMBER: Final = b'{"request":{"namespace":"a","text":"x","consolidate":%s}}'
+NONSENSE: Final[dict[str, tuple[str, bytes]]] = {
+    "empty": ("remember", b""),
+    "half": ("remember", b'{"request":'),
+    "bytes": ("remember", b'{"request":"\xff"}'),
+    "utf-16": ("remember", '{"request":{}}'.encode("utf-16")),
+    "list": ("remember", b"[]"),
+    "null": ("remember", b"null"),
+    "number": ("remember", b"5"),
+    "digits": ("remember", b'{"request":' + b"1" * 5000 + b"}"),
+    "not a number": ("remember", b'{"request":NaN}'),
+    "deep list": ("save_checkpoint", b"[" * 100_000),
+    "deep state": ("save_checkpoint", b'{"state":' + b'{"x":' * 100_000),
+    "unclosed depth": ("recall", b'{"a":' * 900),
+    "depth": (
+        "save_checkpoint",
+        b'{"namespace":"a","state":' + b'{"x":' * 900 + b"1" + b"}" * 901,
+    ),
+    "nothing given": ("remember", b"{}"),
+    "one missing": ("forget", b'{"namespace":"a"}'),
+    "one too many": ("list_agents", b'{"namespace":"a"}'),
+    "wrong type": ("remember", b'{"request":5}'),
+    "wrong type inside": ("remember", REMEMBER % b"[]"),
+    "half a surrogate": ("recall_all", b'{"request":{"namespace":"\\ud800","query":"x"}}'),
+    "unknown method": ("no_such_method", b"{}"),
+    "inner method": ("__init__", b"{}"),
+}
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_at_the_door_of_commands_is_the_callers_fault(
+    store: Path, session: Session, name: str
+) -> None:
+    """C71: 400 with a sentence of ours, never 500; the owner goes on."""
+    method, body = NONSENSE[name]
+    status, answer = post(store, method, body)
+    assert (status, answer["code"]) == (400, "invalid_argument")
+    assert session.process.poll() is None
+
+
+def post(store: Path, method: str, body: bytes) -> tuple[int, Any]:
+    """Send bytes to a method; return status and answer."""
+    connection = http.client.HTTPConnection("localhost")
+    connection.sock = connected(store, "http")
+    try:
+        headers = {"authorization": f"Bearer {owner_note(store)['token']}"}
+        connection.request("POST", f"/rpc/{method}", body, headers)
+        response = connection.getresponse()
+        return response.status, json.loads(response.read())
+    finally:
+        connection.close()
+
+
+def test_a_body_without_end_is_refused_in_bounded_memory(store: Path, session: Session) -> None:
+    """C71: at 64 MiB, the longest line of the other door."""
+    status, answer = post(store, "remember", b" " * (64 * 1024 * 1024 + 1))
+    assert (status, answer["error"]) == (400, "the body must be shorter than 67108864 bytes")
+    assert session.process.poll() is None
+
+
+@pytest.mark.parametrize("length", ["x", "-1", "1e3", "5, 6", "9" * 30, ""])
+def test_a_bad_content_length_ends_only_its_own_connection(
+    store: Path, session: Session, length: str
+) -> None:
+    """C71: a refusal or a closed line, and no method is carried out."""
+    token = owner_note(store)["token"]
+    head = f"POST /rpc/remember HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n"
+    with connected(store, "http") as connection:
+        connection.sendall(f"{head}content-length: {length}\r\n\r\n".encode() + REMEMBER % b"true")
+        connection.shutdown(socket.SHUT_WR)
+        with connection.makefile("rb") as answer:
+            first = answer.readline()
+    assert first == b"" or first.startswith(b"HTTP/1.1 4")
+    assert session.facts("a") == ["secret"]
 
 
 CLIENT: Final = """
