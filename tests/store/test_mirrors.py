@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from graymatter_mcp.model.ids import Namespace
+from graymatter_mcp.store.conformance.kit import MODEL, SHELF, a_fact, add, at, embed
+from graymatter_mcp.store.duckdb import read
+from graymatter_mcp.store.duckdb.mirror import Mirror
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
+from graymatter_mcp.store.duckdb.store import DuckDBStore
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
     from graymatter_mcp.model.facts import Fact
-    from graymatter_mcp.store.duckdb.read import MirrorRow
 
 
 class Loads:
@@ -18,12 +27,10 @@ class Loads:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def __call__(
-        self, namespace: Namespace
-    ) -> tuple[list[MirrorRow], list[tuple[bytes, int, bytes]]]:
+    def __call__(self, namespace: Namespace) -> Mirror:
         """Read nothing."""
         self.asked.append(namespace)
-        return [], []
+        return Mirror(str)
 
 
 def no_facts(*_: object, **__: object) -> list[Fact]:
@@ -34,7 +41,7 @@ def no_facts(*_: object, **__: object) -> list[Fact]:
 def test_the_mirror_asked_for_longest_ago_leaves_when_memory_is_short() -> None:
     """Issue: mirrors are bounded by what they take, least recently used first."""
     loads = Loads()
-    mirrors = Mirrors(str, loads, max_bytes=0)
+    mirrors = Mirrors(loads, max_bytes=0)
     for name in ("a", "b", "a"):
         mirrors.snapshot(Namespace(name), 0, no_facts)
     assert loads.asked == ["a", "b", "a"]
@@ -43,7 +50,40 @@ def test_the_mirror_asked_for_longest_ago_leaves_when_memory_is_short() -> None:
 def test_a_mirror_that_fits_is_read_once() -> None:
     """Issue: mirrors are loaded lazily and kept."""
     loads = Loads()
-    mirrors = Mirrors(str, loads)
+    mirrors = Mirrors(loads)
     for name in ("a", "b", "a", "b"):
         mirrors.snapshot(Namespace(name), 0, no_facts)
     assert loads.asked == ["a", "b"]
+
+
+def test_a_mirror_is_the_same_however_many_rows_are_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 3: a large namespace is read in portions."""
+    path = tmp_path / "gray.duckdb"
+    store = DuckDBStore(path)
+    store.use_model(MODEL)
+    for number in range(10):
+        fact = a_fact(f"word{number % 3} and {number}", created_at=at(number))
+        add(store, fact)
+        embed(store, fact, [number, 10 - number], [number, number])
+    store.close()
+
+    def signals() -> list[object]:
+        again = DuckDBStore(path)
+        again.use_model(MODEL)
+        snapshot = again.snapshot(SHELF)
+        similarities = snapshot.similarities(np.array([[3, 4]], np.int16))
+        assert similarities is not None
+        postings = snapshot.postings(["word0", "word1", "word2", "and", "7"])
+        again.close()
+        return [
+            snapshot.texts(range(snapshot.size)),
+            similarities.tolist(),
+            [(one.rows.tolist(), one.tf.tolist()) for one in postings],
+            snapshot.cooccurring(["word1"]),
+        ]
+
+    whole = signals()
+    monkeypatch.setattr(read, "AT_ONCE", 3)
+    assert signals() == whole

@@ -205,7 +205,8 @@ def _mirrors(connection: DuckDBPyConnection) -> Check:
     wrong = 0
     for namespace, live in counts.items():
         mirror = Mirror(str)
-        add_rows(mirror, read.mirror_rows(connection, namespace))
+        for rows in read.mirror_rows(connection, namespace):
+            add_rows(mirror, rows)
         wrong += int(mirror.live.view.sum()) != live
     return mirror_check(len(counts), wrong)
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 _FIRST_CAPACITY = 64
+_LARGE = 64 * 1024 * 1024
+"""Bytes."""
 
 
 class Column(Generic[Scalar]):
@@ -28,8 +30,11 @@ class Column(Generic[Scalar]):
         """Append rows; a view taken before never sees them."""
         end = self._size + len(values)
         if end > len(self._array):
+            # Twice the size while it is small; of a large one a quarter is enough to waste.
+            small = self._array.nbytes < _LARGE
+            more = len(self._array) if small else len(self._array) // 4
             grown = np.empty(
-                (max(end, 2 * len(self._array)), *self._array.shape[1:]), self._array.dtype
+                (max(end, len(self._array) + more), *self._array.shape[1:]), self._array.dtype
             )
             grown[: self._size] = self._array[: self._size]
             self._array = grown

@@ -10,7 +10,7 @@ from graymatter_mcp.errors import StoreUnavailableError
 from graymatter_mcp.model.checks import CompactReport
 from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.backup import copy_database
-from graymatter_mcp.store.duckdb.damaged import drop_vectors, split_vectors
+from graymatter_mcp.store.duckdb.damaged import drop_vectors, split_vectors, usual_length
 from graymatter_mcp.store.duckdb.database import Database
 from graymatter_mcp.store.duckdb.recovery import wal_of
 
@@ -69,7 +69,7 @@ def _drop_vectors(connection: DuckDBPyConnection, model_key: str | None) -> int:
         rows = connection.execute(
             "SELECT fact_id::BLOB, windows, vector FROM vectors WHERE model_id = ?", [model_id]
         ).fetchall()
-        _, damaged = split_vectors(rows)
+        _, damaged = split_vectors(rows, usual_length(connection, model_id))
         dropped += drop_vectors(connection, model_id, damaged)
         if key == model_key and not read.pending_count(connection, model_id):
             dropped += connection.execute(

@@ -8,16 +8,12 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from graymatter_mcp.model.times import from_microseconds, to_microseconds
 from graymatter_mcp.store.base import Vitals
 from graymatter_mcp.store.duckdb.codec import to_fact_id, to_uuid
 from graymatter_mcp.store.duckdb.mirror import Mirror
 from graymatter_mcp.store.duckdb.replay import (
     Vital,
-    add_rows,
-    add_vectors,
     namespaces_of,
     replay,
     set_vital,
@@ -30,11 +26,9 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
-    from graymatter_mcp.store.duckdb.read import MirrorRow
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
 
     Fetch = Callable[..., list[Fact]]
-    Loader = Callable[[Namespace], tuple[list[MirrorRow], list[tuple[bytes, int, bytes]]]]
 
 
 DEFAULT_MAX_BYTES: Final = 1 << 30
@@ -54,16 +48,14 @@ class Mirrors:
     """Thread-safe; the lock is never held while the database is read."""
 
     def __init__(
-        self, stem: Callable[[str], str], load: Loader, max_bytes: int = DEFAULT_MAX_BYTES
+        self, load: Callable[[Namespace], Mirror], max_bytes: int = DEFAULT_MAX_BYTES
     ) -> None:
         """Start empty.
 
         Args:
-            stem: Maps a stored token to its index term.
-            load: Reads the rows of a namespace, and its vectors of the model in use.
+            load: Builds the mirror of a namespace, with vectors of the model in use.
             max_bytes: What all mirrors may take together; the one in use always may.
         """
-        self._stem = stem
         self._load = load
         self._lock = threading.RLock()
         self._slots: OrderedDict[Namespace, _Slot] = OrderedDict()
@@ -102,16 +94,7 @@ class Mirrors:
         with self._lock:
             slot.backlog.clear()
             model_key = self.model_key
-        rows, vectors = self._load(namespace)
-        mirror = Mirror(self._stem)
-        add_rows(mirror, rows)
-        add_vectors(
-            mirror,
-            (
-                (int.from_bytes(fact_id), np.frombuffer(blob, "<i2").reshape(windows, -1))
-                for fact_id, windows, blob in vectors
-            ),
-        )
+        mirror = self._load(namespace)
         with self._lock:
             for number, vital in self._unsaved.get(namespace, {}).items():
                 set_vital(mirror, number, vital)

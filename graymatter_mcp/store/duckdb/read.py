@@ -9,7 +9,7 @@ from graymatter_mcp.store.duckdb.codec import FACT_COLUMNS, fact_from_row
 from graymatter_mcp.store.duckdb.states import StoredState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from uuid import UUID
 
     from duckdb import DuckDBPyConnection
@@ -49,6 +49,9 @@ _PENDING: Final = (
     "WHERE kind = '' AND superseded_by = '' "
     "AND fact_id NOT IN (SELECT fact_id FROM vectors WHERE model_id = $model)"
 )
+
+AT_ONCE = 20_000
+"""Rows that are Python objects at a time while a mirror is built; fewer in tests."""
 
 
 def _by_ids(query: str, count: int, until: str = "true") -> str:
@@ -187,46 +190,49 @@ def _facts(connection: DuckDBPyConnection, query: str, parameters: dict[str, Any
     return [fact_from_row(row) for row in connection.execute(query, parameters).fetchall()]
 
 
-def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> list[MirrorRow]:
-    """Return what a mirror is built from, in order of arrival."""
-    rows = connection.execute(
+def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> Iterator[list[MirrorRow]]:
+    """Yield what a mirror is built from, in order of arrival; read it to its end."""
+    result = connection.execute(
         "SELECT fact_id::BLOB, kind, text, terms, created_at, superseded_by, confidence, alias, "
         "access_count, accessed_at, weight, pinned_at IS NOT NULL "
         f"FROM ({_BY_NAMESPACE}) ORDER BY created_at, fact_id",
         {"ns": namespace},
-    ).fetchall()
-    return [
-        MirrorRow(
-            number=int.from_bytes(row[0]),
-            kind=row[1],
-            text=row[2],
-            terms=row[3],
-            created_at=row[4],
-            superseded_by=row[5],
-            confidence=row[6],
-            alias=row[7],
-            access_count=row[8],
-            accessed_at=row[9],
-            weight=row[10],
-            is_pinned=row[11],
-        )
-        for row in rows
-    ]
+    )
+    while rows := result.fetchmany(AT_ONCE):
+        yield [
+            MirrorRow(
+                number=int.from_bytes(row[0]),
+                kind=row[1],
+                text=row[2],
+                terms=row[3],
+                created_at=row[4],
+                superseded_by=row[5],
+                confidence=row[6],
+                alias=row[7],
+                access_count=row[8],
+                accessed_at=row[9],
+                weight=row[10],
+                is_pinned=row[11],
+            )
+            for row in rows
+        ]
 
 
 def vectors_of(
     connection: DuckDBPyConnection, namespace: str, model_id: int
-) -> list[tuple[bytes, int, bytes]]:
-    """Return (id, windows, int16 little-endian bytes) of the namespace, by age of the fact.
+) -> Iterator[list[tuple[bytes, int, bytes]]]:
+    """Yield (id, windows, int16 little-endian bytes) by age of the fact; read it to its end.
 
     Ids are their 16 bytes: a UUID object takes five times as long to make.
     """
-    return connection.execute(
+    result = connection.execute(
         "SELECT v.fact_id::BLOB, v.windows, v.vector FROM vectors v "
         "JOIN facts f ON f.fact_id = v.fact_id "
         "WHERE v.namespace = $ns AND v.model_id = $model ORDER BY f.created_at, f.fact_id",
         {"ns": namespace, "model": model_id},
-    ).fetchall()
+    )
+    while rows := result.fetchmany(AT_ONCE):
+        yield rows
 
 
 def pending(

@@ -5,19 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from graymatter_mcp.model.times import to_microseconds
+from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.codec import alias_from_json, to_uuid
+from graymatter_mcp.store.duckdb.damaged import split_vectors, usual_length
+from graymatter_mcp.store.duckdb.mirror import Mirror
 from graymatter_mcp.store.duckdb.read import MirrorRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-    import numpy as np
+    from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import Namespace
-    from graymatter_mcp.store.duckdb.mirror import Mirror
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
     from graymatter_mcp.store.duckdb.states import StoredState
 
@@ -41,6 +45,32 @@ def namespaces_of(applied: AppliedBatch) -> set[Namespace]:
         | {new.namespace for new in applied.vectors}
         | {namespace for namespace, _ in batch.delete}
     )
+
+
+def built(
+    connection: DuckDBPyConnection, namespace: Namespace, model_id: int, stem: Callable[[str], str]
+) -> tuple[Mirror, list[bytes]]:
+    """Build a mirror from the tables.
+
+    Returns:
+        The mirror, and the ids of facts whose vectors are damaged and not in it.
+    """
+    mirror = Mirror(stem)
+    for rows in read.mirror_rows(connection, namespace):
+        add_rows(mirror, rows)
+    length = usual_length(connection, model_id)
+    damaged: list[bytes] = []
+    for vectors in read.vectors_of(connection, namespace, model_id):
+        intact, others = split_vectors(vectors, length)
+        damaged += others
+        add_vectors(
+            mirror,
+            (
+                (int.from_bytes(fact_id), np.frombuffer(blob, "<i2").reshape(windows, -1))
+                for fact_id, windows, blob in intact
+            ),
+        )
+    return mirror, damaged
 
 
 def add_rows(mirror: Mirror, rows: Sequence[MirrorRow]) -> None:

@@ -26,7 +26,7 @@ from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.backup import copy_database
 from graymatter_mcp.store.duckdb.checks import run_checks
 from graymatter_mcp.store.duckdb.codec import checkpoint_from_row, to_fact_id, to_uuid
-from graymatter_mcp.store.duckdb.damaged import drop_vectors, split_vectors
+from graymatter_mcp.store.duckdb.damaged import drop_vectors
 from graymatter_mcp.store.duckdb.database import Database
 from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged, read_groups
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
@@ -38,6 +38,7 @@ from graymatter_mcp.store.duckdb.recovery import (
     is_disk_full,
     report,
 )
+from graymatter_mcp.store.duckdb.replay import built
 from graymatter_mcp.store.duckdb.requests import DISK_FULL
 from graymatter_mcp.store.duckdb.rows import WriterMemory
 from graymatter_mcp.store.duckdb.schema import check_version, create, migrate
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.store.base import Snapshot
     from graymatter_mcp.store.duckdb.journal import Rows
+    from graymatter_mcp.store.duckdb.mirror import Mirror
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
 
 _FLUSH_INTERVAL_S: Final = 2.0
@@ -112,7 +114,8 @@ class DuckDBStore:
                 migrate(connection, path)
                 _tidy(connection)
             self._memory = _remembered(connection)
-        self._mirrors = Mirrors(stem, self._load)
+        self._stem = stem
+        self._mirrors = Mirrors(self._load)
         self._mirrors.seq = self._memory.seq
         journal = path.with_suffix(".journal")
         if not self.read_only:
@@ -200,20 +203,14 @@ class DuckDBStore:
         except duckdb.Error as exc:
             raise StoreUnavailableError("the database did not answer") from exc
 
-    def _load(
-        self, namespace: Namespace
-    ) -> tuple[list[read.MirrorRow], list[tuple[bytes, int, bytes]]]:
+    def _load(self, namespace: Namespace) -> Mirror:
         model_id = self._memory.model_ids.get(self._mirrors.model_key, 0)
-        rows, vectors = self._read(
-            lambda connection: (
-                read.mirror_rows(connection, namespace),
-                read.vectors_of(connection, namespace, model_id),
-            )
+        mirror, damaged = self._read(
+            lambda connection: built(connection, namespace, model_id, self._stem)
         )
-        intact, damaged = split_vectors(vectors)
         if damaged:
             self._drop_vectors(damaged, model_id)
-        return rows, intact
+        return mirror
 
     def _drop_vectors(self, fact_ids: Sequence[bytes], model_id: int) -> None:
         """Take damaged vectors out: their facts wait for new ones."""
