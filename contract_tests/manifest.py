@@ -14,6 +14,7 @@ from contract_tests.promises import (
     http,
     processes,
     recall,
+    storage,
     surface,
     writes,
 )
@@ -25,7 +26,18 @@ if TYPE_CHECKING:
 
 PROMISES: Final[Mapping[str, Promise]] = {
     name: row
-    for topic in (surface, arguments, curation, recall, writes, field, processes, access, http)
+    for topic in (
+        surface,
+        arguments,
+        curation,
+        recall,
+        writes,
+        field,
+        processes,
+        access,
+        http,
+        storage,
+    )
     for name, row in topic.ROWS.items()
 }
 

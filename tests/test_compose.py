@@ -11,7 +11,7 @@ from graymatter_mcp.errors import NoStoreError, StoreUnavailableError
 from graymatter_mcp.model.config import Config, EmbeddingMode
 from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.model.requests import RememberRequest
-from graymatter_mcp.owner.election import LOCK_FILE, OWNER_FILE
+from graymatter_mcp.owner.election import LOCK_FILE, OWNER_FILE, SPARE_FILE
 from tests.engine.desk import START
 
 
@@ -54,7 +54,7 @@ def test_the_directory_is_held_until_the_memory_is_closed(config: Config) -> Non
 def test_an_opening_that_cannot_announce_itself_holds_nothing(config: Config) -> None:
     """Contract 10.2: neither the store nor the directory stays taken."""
     config.data_dir.mkdir()
-    obstacle = (config.data_dir / OWNER_FILE).with_suffix(".new")
+    obstacle = config.data_dir / SPARE_FILE
     obstacle.mkdir()
     with pytest.raises(OSError, match="directory"):
         open_memory(config)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import os
 import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +20,10 @@ if TYPE_CHECKING:
 
 LOCK_FILE: Final = "owner.lock"
 OWNER_FILE: Final = "owner.json"
+SPARE_FILE: Final = "owner.spare"
+"""Blanks that keep the note's room while nobody has one: the disk may be full by then."""
 _LOCK_POLL_S: Final = 0.01
+_NO_ROOM: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 class Ownership:
@@ -35,6 +40,7 @@ class Ownership:
             StoreUnavailableError: Another process holds it; the message names its pid.
         """
         self._note = directory / OWNER_FILE
+        self._spare = directory / SPARE_FILE
         try:
             self._fd = os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError as exc:
@@ -56,12 +62,26 @@ class Ownership:
         return True
 
     def announce(self, facts: dict[str, object]) -> None:
-        """Write the note by rename, readable by this user alone."""
-        fresh = self._note.with_suffix(".new")
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(fd, "w", encoding="utf-8") as file:
-            json.dump({"pid": os.getpid(), **facts}, file)
-        fresh.replace(self._note)
+        """Write the note by rename, readable by this user alone; on a full disk too."""
+        text = json.dumps({"pid": os.getpid(), **facts}).encode()
+        try:
+            self._put_down(text)
+        except OSError as exc:
+            if exc.errno not in _NO_ROOM or not self._note.exists():
+                raise
+            # The note that is there gives its room: whoever looks for it now looks again.
+            self._note.replace(self._spare)
+            self._put_down(text)
+
+    def _put_down(self, text: bytes) -> None:
+        # Never emptied before it is written: the room that it has might be the last.
+        fd = os.open(self._spare, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            os.write(fd, text)
+            os.ftruncate(fd, len(text))
+        finally:
+            os.close(fd)
+        self._spare.replace(self._note)
 
     def is_in_place(self) -> bool:
         """Whether the directory still has the lock that we hold: it may be moved or deleted."""
@@ -78,7 +98,11 @@ class Ownership:
     def withdraw(self) -> None:
         """Take the note away, if it is ours: nobody new shall come."""
         if self.is_in_place() and self.is_announced():
-            self._note.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._note.replace(self._spare)
+                # The token goes with its owner.
+                with self._spare.open("r+b") as file:
+                    file.write(b" " * self._spare.stat().st_size)
 
     def release(self) -> None:
         """Take the note away and free the lock; twice is fine."""

@@ -9,6 +9,7 @@ import stat
 import struct
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -323,6 +324,37 @@ def test_a_full_disk_refuses_writes_and_answers_reads_until_there_is_room(
     store.close()
     assert len(texts(path)) == 2
     assert read_reports(path) == []
+
+
+def test_what_is_acknowledged_on_an_almost_full_disk_is_read_at_once(small_disk: Path) -> None:
+    """F22, F24: the journal promises nothing that the tables have no room to take."""
+    store = DuckDBStore(small_disk / "gray.duckdb")
+    expected: set[str] = set()
+    ballast = fill(small_disk, 0)
+    for left in (4096, 12_288, 40_960, 163_840, 300_000, 600_000):
+        os.truncate(ballast, 0)
+        fill(small_disk, left)
+        for number in range(40):
+            fact = a_fact(f"{left} {number} " + "x" * 3000)
+            with suppress(StoreUnavailableError):
+                store.apply(WriteBatch(facts=(with_terms(fact),), is_fresh=True))
+                expected.add(fact.text)
+            assert {one.text for one in store.list(SHELF)} == expected
+    assert expected
+    os.truncate(ballast, 0)
+    store.close()
+    assert set(texts(small_disk / "gray.duckdb")) == expected
+
+
+def test_a_store_with_old_book_keeping_opens_on_a_full_disk(small_disk: Path) -> None:
+    """Issue: searches go on, after a restart as well: tidying up can wait."""
+    path = small_disk / "gray.duckdb"
+    DuckDBStore(path).close()
+    for _ in range(3):
+        die(path, 5, "fresh")
+        DuckDBStore(path).close()
+    fill(small_disk, 0)
+    assert texts(path) == numbered(15)
 
 
 def test_a_checkpoint_without_room_costs_neither_reads_nor_writes(small_disk: Path) -> None:

@@ -7,6 +7,7 @@ larger portions. What it has not taken when the process dies is read back at the
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from typing import TYPE_CHECKING, Any, Final
@@ -22,6 +23,10 @@ NUMBER: Final = "journal"
 
 Rows = dict[str, list[tuple[Any, ...]]]
 """Rows to insert, by table."""
+
+
+_SPARE: Final = 256 * 1024
+"""Bytes of the disk that are left to the tables, besides what a group takes there."""
 
 
 class Journal:
@@ -46,13 +51,21 @@ class Journal:
         """Bytes in the file."""
         return self.end - self._start
 
-    def append(self, rows: Rows) -> None:
-        """Make a group durable.
+    def append(self, rows: Rows, *, waiting: int = 0) -> None:
+        """Make a group durable, where the disk has room for the tables to take it as well.
+
+        Args:
+            rows: By table.
+            waiting: Bytes of earlier groups that the tables have not taken yet.
 
         Raises:
             OSError: It is not durable, and nothing of it is left in the file.
         """
         line = _encode(rows)
+        disk = os.fstatvfs(self._fd)
+        # A group that the tables cannot take is answered for, and not found by who reads them.
+        if disk.f_bavail * disk.f_frsize < _SPARE + 3 * len(line) + 2 * waiting:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         try:
             _write_all(self._fd, line)
             os.fdatasync(self._fd)

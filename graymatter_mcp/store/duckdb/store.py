@@ -112,7 +112,7 @@ class DuckDBStore:
                 check_version(connection)
             else:
                 migrate(connection, path)
-                _tidy(connection)
+                _tidy_if_possible(connection)
             self._memory = _remembered(connection)
         self._stem = stem
         self._mirrors = Mirrors(self._load)
@@ -461,6 +461,15 @@ def _remembered(connection: duckdb.DuckDBPyConnection) -> WriterMemory:
         receipts={key for (key,) in rows("SELECT call_key FROM receipts")},
         reworded={},
     )
+
+
+def _tidy_if_possible(connection: duckdb.DuckDBPyConnection) -> None:
+    """Tidy up, unless the disk is full: what is too much there harms nobody."""
+    try:
+        _tidy(connection)
+    except duckdb.Error as exc:
+        if not is_disk_full(exc):
+            raise
 
 
 def _tidy(connection: duckdb.DuckDBPyConnection) -> None:

@@ -90,6 +90,11 @@ class Tables:
         """Whether groups of the journal wait."""
         return bool(self._waiting)
 
+    @property
+    def bytes_behind(self) -> int:
+        """Bytes of the groups that wait."""
+        return self._newest - self._applied
+
     def submit(self, request: Request) -> None:
         """Queue a request behind all groups that were taken before."""
         self._queue.put(request)
@@ -110,7 +115,7 @@ class Tables:
     def wait_for_room(self) -> None:
         """Wait while the tables are far behind, unless it is because they take nothing."""
         with self._progress:
-            while self._newest - self._applied > _MAX_WAITING_BYTES and not self._is_failing:
+            while self.bytes_behind > _MAX_WAITING_BYTES and not self._is_failing:
                 self._progress.wait()
 
     def close(self) -> None:
@@ -135,7 +140,7 @@ class Tables:
         return is_quiet or len(self._waiting) > _MANY_GROUPS or self._is_far_behind()
 
     def _is_far_behind(self) -> bool:
-        return self._newest - self._applied > _MAX_WAITING_BYTES // 2
+        return self.bytes_behind > _MAX_WAITING_BYTES // 2
 
     def _take_group(self, first: Request | None) -> bool:
         """Commit a request and whatever waits behind it; False when the end was asked for."""

@@ -129,7 +129,7 @@ class Writer:
         try:
             if rows:
                 rows[NUMBER] = [(self._memory.group + 1,)]
-                self._journal.append(rows)
+                self._journal.append(rows, waiting=self._tables.bytes_behind)
                 self._memory.group += 1
         except OSError as exc:
             fail(gathered.accepted, _no_room(exc))
