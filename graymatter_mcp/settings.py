@@ -95,6 +95,12 @@ class Settings(BaseSettings):
     http_max_calls: int = Field(default=256, ge=1, le=65_536)
     http_client_timeout: Duration = timedelta(seconds=10)
     http_call_timeout: Duration = timedelta(seconds=30)
+    public_url: str = ""
+    oauth_issuer: str = ""
+    oauth_audience: str = ""
+    oauth_jwks_url: str = ""
+    oauth_scopes: str = ""
+    oauth_write_scope: str = "memory:write"
 
     def config(self, data_dir: Path) -> Config:
         """Return the configuration of the memory in `data_dir`."""

@@ -43,7 +43,17 @@ VARIABLES: list[tuple[str, str, str, Any, str]] = [
     ("NO_DAEMON", "no_daemon", "1", True, "yess"),
     ("IDLE_EXIT", "idle_exit", "3s", timedelta(seconds=3), "3 weeks"),
 ]
-TEXTS = [("DIR", "dir"), ("MODEL", "model"), ("STEM_LANGUAGE", "stem_language")]
+TEXTS = [
+    ("DIR", "dir"),
+    ("MODEL", "model"),
+    ("STEM_LANGUAGE", "stem_language"),
+    ("PUBLIC_URL", "public_url"),
+    ("OAUTH_ISSUER", "oauth_issuer"),
+    ("OAUTH_AUDIENCE", "oauth_audience"),
+    ("OAUTH_JWKS_URL", "oauth_jwks_url"),
+    ("OAUTH_SCOPES", "oauth_scopes"),
+    ("OAUTH_WRITE_SCOPE", "oauth_write_scope"),
+]
 
 
 @pytest.mark.parametrize(("name", "field", "good", "value", "bad"), VARIABLES)
@@ -67,6 +77,19 @@ def test_a_variable_that_is_a_text_is_taken_as_it_is(
     """Contract 11.5."""
     monkeypatch.setenv(f"GRAYMATTER_{name}", " Ünï ")
     assert getattr(read_settings(), field) == " Ünï "
+
+
+@pytest.mark.parametrize("value", ["", "s3cret"])
+def test_the_server_token_is_read_and_never_shown(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    """Contract 10.3, F16: empty is set, and another thing than not set."""
+    assert read_settings().http_token is None
+    monkeypatch.setenv("GRAYMATTER_HTTP_TOKEN", value)
+    token = read_settings().http_token
+    assert token is not None
+    assert token.get_secret_value() == value
+    assert "s3cret" not in f"{read_settings()!r} {read_settings()} {token!r}"
 
 
 def test_settings_become_the_configuration_of_a_directory(

@@ -152,7 +152,7 @@ async def test_everybody_else_gets_the_same_answer(
     client_of: Clients, live: LiveTokens, values: list[str]
 ) -> None:
     """Contract 10.3, C73: one text for all reasons; two headers name nobody."""
-    headers = [("Authorization", value.encode("latin-1")) for value in values]
+    headers = [(b"Authorization", value.encode("latin-1")) for value in values]
     async with client_of(BearerAuthenticator(SERVER, live)) as client:
         assert_unauthorized(await client.get("/who", headers=headers))
         assert_unauthorized(await client.get("/no-such-route", headers=headers))
