@@ -9,6 +9,7 @@ import pytest
 from contract_tests.promises import (
     access,
     arguments,
+    contract,
     curation,
     field,
     http,
@@ -37,6 +38,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         access,
         http,
         storage,
+        contract,
     )
     for name, row in topic.ROWS.items()
 }

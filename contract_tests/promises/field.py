@@ -11,15 +11,6 @@ if TYPE_CHECKING:
 
 ROWS: Final[Mapping[str, Promise]] = {
     "manifest:complete": Promise("house:3", "Every row has a test and every test a row."),
-    "compat:rules": Promise(
-        "house:3", "Each rule of the checker reports its pair and lets a near one pass."
-    ),
-    "compat:edits": Promise(
-        "issue:7", "Any one edit of any schema that we serve is classified right."
-    ),
-    "compat:sound": Promise(
-        "issue:7", "What the checker calls compatible stays valid in the right direction."
-    ),
     "stdout:only-messages": Promise("F3", "Every byte on stdout is a JSON-RPC line."),
     "stdout:drained": Promise("10.2", "Every request that was read is answered before the end."),
     "locale:utf8": Promise("F7", "The wire and the command are UTF-8 whatever the locale says."),

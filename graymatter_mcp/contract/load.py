@@ -69,28 +69,34 @@ def load_bundle(toolsets: tuple[str, ...] = ("core",)) -> Bundle:
     return _bundle(toolsets)
 
 
-def read_document(path: str) -> Any:
+def read_document(path: str, root: Traversable | None = None) -> Any:
     """Read one file of the contract as JSON, references left as they are.
 
     Args:
         path: Relative to the directory of the major, with ``/``, such as ``tools/x/input.json``.
+        root: The directory of schemas; by default the one that came with the package.
 
     Raises:
         BrokenContractError: There is no such file, or it is not JSON.
     """
     try:
-        return json.loads(schema_root().joinpath(MAJOR, *path.split("/")).read_text("utf-8"))
+        folder = schema_root() if root is None else root
+        return json.loads(folder.joinpath(MAJOR, *path.split("/")).read_text("utf-8"))
     except (OSError, ValueError) as exc:
         raise BrokenContractError(f"schema file {path} cannot be read") from exc
 
 
-def read_schema(path: str) -> Schema:
+def read_schema(path: str, root: Traversable | None = None) -> Schema:
     """Read one schema file with every reference replaced by the file it names.
+
+    Args:
+        path: As for `read_document`.
+        root: As for `read_document`.
 
     Raises:
         BrokenContractError: A file is missing, a reference has siblings or leads back to itself.
     """
-    return cast("Schema", _inlined(read_document(path), path, (path,)))
+    return cast("Schema", _inlined(read_document(path, root), path, (path,), root))
 
 
 def schema_root() -> Traversable:
@@ -127,15 +133,15 @@ def _tool(name: str, toolset: str) -> ToolContract:
     )
 
 
-def _inlined(node: object, path: str, trail: tuple[str, ...]) -> object:
+def _inlined(node: object, path: str, trail: tuple[str, ...], root: Traversable | None) -> object:
     if isinstance(node, list):
-        return [_inlined(item, path, trail) for item in cast("list[object]", node)]
+        return [_inlined(item, path, trail, root) for item in cast("list[object]", node)]
     if not isinstance(node, dict):
         return node
     schema = cast("Schema", node)
     if "$ref" not in schema:
-        return {key: _inlined(value, path, trail) for key, value in schema.items()}
+        return {key: _inlined(value, path, trail, root) for key, value in schema.items()}
     target = posixpath.normpath(posixpath.join(posixpath.dirname(path), schema["$ref"]))
     if len(schema) != 1 or target in trail:
         raise BrokenContractError(f"{path} refers to {target} with siblings or in a circle")
-    return _inlined(read_document(target), target, (*trail, target))
+    return _inlined(read_document(target, root), target, (*trail, target), root)

@@ -27,10 +27,12 @@ def parse_version(text: str) -> Version:
     return int(match[1]), int(match[2]), int(match[3] or 0)
 
 
-def is_prior_minor(old: str, new: str) -> bool:
-    """Whether one release is of the minor just before that of another."""
-    before, after = parse_version(old), parse_version(new)
-    return before[0] == after[0] and before[1] + 1 == after[1]
+def prior_minor(versions: Iterable[str], version: str) -> list[str]:
+    """Return the releases of the last minor before that of a version."""
+    mine = parse_version(version)[:2]
+    earlier = [one for one in versions if parse_version(one)[:2] < mine]
+    last = max((parse_version(one)[:2] for one in earlier), default=None)
+    return [one for one in earlier if parse_version(one)[:2] == last]
 
 
 def in_order(versions: Iterable[str]) -> list[str]:
@@ -38,11 +40,9 @@ def in_order(versions: Iterable[str]) -> list[str]:
     return sorted(versions, key=parse_version)
 
 
-def needed_level(old: str, new: str) -> Level:
-    """Return the gravest change that the step from one version to another may hold."""
+def allowed_level(old: str, new: str) -> Level:
+    """Return the gravest change that a step between versions may hold without a notice."""
     before, after = parse_version(old), parse_version(new)
-    if after[:1] > before[:1]:
-        return Level.BREAKING
     if after[:2] > before[:2]:
         return Level.ADDITIVE
     return Level.PROSE if after > before else Level.SAME
