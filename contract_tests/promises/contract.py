@@ -19,6 +19,36 @@ ROWS: Final[Mapping[str, Promise]] = {
     "compat:sound": Promise(
         "issue:7", "What the checker calls compatible stays valid in the right direction."
     ),
+    "kit:ours-passes": Promise(
+        "issue:7",
+        "Our server keeps every promise of the kit, in every era.",
+        "HTTP comes with its transport",
+    ),
+    "kit:every-check-can-fail": Promise(
+        "issue:7", "For each check there is a broken server that it catches."
+    ),
+    "kit:rows": Promise("issue:7", "Each check of the kit is a row of this manifest."),
+    "errors:unreadable": Promise("2.5", "Bad JSON and batches are answered, and it goes on."),
+    "server:list-is-stable": Promise(
+        "2.1", "The list of tools is fixed for the life of a connection."
+    ),
+    "server:stateless-answers": Promise(
+        "wire:3", "A stateless list says how long it holds and whom it is for."
+    ),
+    "server:ping": Promise("wire:6", "A ping is answered in the revisions that have one."),
+    "identity:blank-namespace": Promise(
+        "3.1", "A namespace holds a character that is not white space, on every tool."
+    ),
+    "identity:scopes-apart": Promise(
+        "F15", "An argument that a tool does not know never changes the scope."
+    ),
+    "search:payload": Promise("3.2", "A search answers with scope, query and a true count."),
+    "order:recency-ranks": Promise(
+        "5.3", "Ranks of each list are 1, 2, 3 and so on; a newer fact has the better recency."
+    ),
+    "order:receipt-forms": Promise("3.1", "A receipt shows what applies, and times to the digit."),
+    "add:text-tells-the-payload": Promise("3.4", "The text of an add tells its payload."),
+    "reflect:pins": Promise("section 6", "A pin shows and goes; twice is as once."),
     "contract:frozen": Promise(
         "house:3", "A frozen bundle is never edited, and the tree keeps every one of its major."
     ),

@@ -1,0 +1,1 @@
+"""Servers that are broken on purpose, one promise each."""
