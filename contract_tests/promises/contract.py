@@ -55,4 +55,7 @@ ROWS: Final[Mapping[str, Promise]] = {
     "contract:notices": Promise(
         "1.2", "A break passes only after a notice in a release of the prior minor."
     ),
+    "contract:pages": Promise(
+        "issue:7", "Reference pages and types are what the schema files make, examples included."
+    ),
 }

@@ -1,0 +1,110 @@
+"""Schemas as named shapes, from which types of any language are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from graymatter_mcp.contract.load import Bundle, Schema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """One property of a shape."""
+
+    name: str
+    schema: Schema
+    is_required: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """One object with a name of its own."""
+
+    name: str
+    words: str
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shapes:
+    """All shapes of a bundle, each before what names it."""
+
+    shapes: tuple[Shape, ...]
+    names: Mapping[int, str]
+    """Identity of a schema -> name of its shape."""
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, tuple[str, ...]]
+    """Tool -> name of the input; names of the branches of the output."""
+
+
+def shapes_of(bundle: Bundle) -> Shapes:
+    """Name every object of a bundle; equal objects of one name are one shape."""
+    namer = _Namer()
+    inputs: dict[str, str] = {}
+    outputs: dict[str, tuple[str, ...]] = {}
+    for tool in bundle.tools:
+        base = _camel(tool.name)
+        inputs[tool.name] = namer.name(
+            tool.input_schema, f"{base}Input", f"Arguments of {tool.name}."
+        )
+        branches = cast("list[Schema]", tool.output_schema.get("oneOf", [tool.output_schema]))
+        outputs[tool.name] = tuple(
+            namer.name(
+                branch,
+                f"{base}Output" if len(branches) == 1 else f"{base}Output{number}",
+                f"Result of {tool.name}.",
+            )
+            for number, branch in enumerate(branches, 1)
+        )
+    return Shapes(
+        shapes=tuple(namer.shapes.values()), names=namer.names, inputs=inputs, outputs=outputs
+    )
+
+
+class _Namer:
+    def __init__(self) -> None:
+        self.shapes: dict[str, Shape] = {}
+        self.names: dict[int, str] = {}
+        self._schemas: dict[str, Schema] = {}
+
+    def name(self, schema: Schema, wanted: str, words: str) -> str:
+        """Name an object and every object in it, the inner ones first."""
+        if self._schemas.get(wanted) == schema:
+            self.names[id(schema)] = wanted
+            return wanted
+        required = cast("list[str]", schema.get("required", []))
+        properties = cast("dict[str, Schema]", schema.get("properties", {}))
+        for key, part in properties.items():
+            for inner in (part, cast("Schema", part.get("items", {}))):
+                if "properties" in inner:
+                    self.name(inner, self._free(_camel(key), inner, wanted), f"Part {key}.")
+        self._schemas[wanted] = schema
+        self.names[id(schema)] = wanted
+        self.shapes[wanted] = Shape(
+            name=wanted,
+            words=words,
+            fields=tuple(
+                Field(name=key, schema=part, is_required=key in required)
+                for key, part in properties.items()
+            ),
+        )
+        return wanted
+
+    def _free(self, wanted: str, schema: Schema, owner: str) -> str:
+        taken = self._schemas.get(wanted, schema)
+        return wanted if taken == schema else f"{owner}{wanted}"
+
+
+def types_of(schema: Schema) -> list[Any]:
+    """Return the types that a schema names, `null` last; none when anything goes."""
+    named = schema.get("type", [])
+    names = [named] if isinstance(named, str) else cast("list[str]", named)
+    return sorted(names, key=lambda name: name == "null")
+
+
+def _camel(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
