@@ -55,6 +55,10 @@ ROWS: Final[Mapping[str, Promise]] = {
     "contract:notices": Promise(
         "1.2", "A break passes only after a notice in a release of the prior minor."
     ),
+    "contract:diff": Promise(
+        "issue:7", "A difference is told for people, programs and pull requests, with its level."
+    ),
+    "contract:check": Promise("issue:7", "Anyone can run the kit with one command."),
     "contract:pages": Promise(
         "issue:7", "Reference pages and types are what the schema files make, examples included."
     ),

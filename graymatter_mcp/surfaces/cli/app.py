@@ -69,7 +69,10 @@ def app(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; return its exit status, 1 for every error."""
+    """Run one command line; return its exit status, 1 for every error.
+
+    A command may say more with other numbers than 0 and 1: `contract diff` does.
+    """
     as_json = "--json" in arguments
     try:
         status_code = _commands().main(
@@ -96,11 +99,20 @@ def run(arguments: Sequence[str]) -> int:
             raise
         _complain(problem, ErrorCode.STORE_UNAVAILABLE, as_json=as_json)
         return 1
-    return 1 if status_code else 0
+    return status_code if isinstance(status_code, int) else 0
 
 
 def _commands() -> click.Group:
-    from graymatter_mcp.surfaces.cli import backup, daemon, doctor, memory, serve, status, token
+    from graymatter_mcp.surfaces.cli import (
+        backup,
+        contract,
+        daemon,
+        doctor,
+        memory,
+        serve,
+        status,
+        token,
+    )
 
     for command in (
         serve.mcp,
@@ -114,6 +126,7 @@ def _commands() -> click.Group:
         backup.restore,
         backup.compact,
         token.token,
+        contract.contract,
     ):
         app.add_command(command)
     return app
