@@ -14,6 +14,7 @@ from contract_tests.clients import RawClient
 from contract_tests.conftest import TRANSPORTS
 from contract_tests.manifest import promise
 from contract_tests.wire import REVISIONS, STATELESS_REVISION, environment, graymatter
+from graymatter_mcp.contract.load import read_document
 from graymatter_mcp.contract.snapshot import canonical_json
 
 if TYPE_CHECKING:
@@ -30,7 +31,20 @@ def opening_name(revision: str) -> str:
 def expected_files() -> set[str]:
     """Return every snapshot that a test reads."""
     served = {f"{revision}/{opening_name(revision)}.json" for revision in REVISIONS}
-    return served | {f"{revision}/tools_list.json" for revision in REVISIONS} | {"cli_help.txt"}
+    served |= {
+        f"{revision}/{list_name(toolset)}.json" for revision in REVISIONS for toolset in toolsets()
+    }
+    return served | {"cli_help.txt"}
+
+
+def toolsets() -> dict[str, list[str]]:
+    """Return the toolsets that are shipped."""
+    return read_document("toolsets.json")
+
+
+def list_name(toolset: str) -> str:
+    """Return the snapshot of a toolset; another one than the core has a file of its own."""
+    return "tools_list" if toolset == "core" else f"tools_list.{toolset}"
 
 
 def compare(name: str, text: str, *, update: bool) -> None:
@@ -113,3 +127,15 @@ def test_no_snapshot_is_missing_or_left_over(update: bool) -> None:
         path.relative_to(SNAPSHOTS).as_posix() for path in SNAPSHOTS.rglob("*") if path.is_file()
     }
     assert found == expected_files()
+
+
+@promise("limits:toolsets")
+@pytest.mark.parametrize("toolset", toolsets())
+def test_the_snapshots_of_a_toolset_hold_its_tools_and_no_tool_is_in_two(toolset: str) -> None:
+    """F10; issue 7: snapshots per toolset."""
+    for revision in REVISIONS:
+        path = SNAPSHOTS / revision / f"{list_name(toolset)}.json"
+        tools = json.loads(path.read_text(encoding="utf-8"))["tools"]
+        assert [tool["name"] for tool in tools][-len(toolsets()[toolset]) :] == toolsets()[toolset]
+    every = [name for names in toolsets().values() for name in names]
+    assert len(set(every)) == len(every)

@@ -62,4 +62,7 @@ ROWS: Final[Mapping[str, Promise]] = {
     "contract:pages": Promise(
         "issue:7", "Reference pages and types are what the schema files make, examples included."
     ),
+    "limits:toolsets": Promise(
+        "F10", "Each toolset that is shipped has snapshots, and no tool is in two."
+    ),
 }

@@ -1,0 +1,51 @@
+"""Cases of the specification that no row holds yet, and with what they come."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CONSOLIDATION: Final = "consolidation as a command; its arithmetic is held in tests/engine"
+_HTTP: Final = "HTTP"
+_HOOKS: Final = "hooks and `init`"
+_DATA_PLANE: Final = "the data plane"
+_STORE: Final = "the store; held in tests/store"
+
+PENDING: Final[Mapping[str, str]] = {
+    "C65": _CONSOLIDATION,
+    "C66": _CONSOLIDATION,
+    "C67": _CONSOLIDATION,
+    "C68": _CONSOLIDATION,
+    "C69": "graph hints seen from outside; held in tests/engine",
+    "C73": _HTTP,
+    "C74": _HOOKS,
+    "C75": "a client's view of `doctor`; held in tests/cli",
+    "F4": "bounds of dependencies; held in tests/packaging",
+    "F6": "environments of other builds of Python",
+    "F13": _HTTP,
+    "F14": _HTTP,
+    "F16": _HTTP,
+    "F17": "tokens with scopes",
+    "F18": _HOOKS,
+    "F19": "encryption",
+    "F20": _DATA_PLANE,
+    "F21": "recall that says when there is nothing",
+    "F23": "another model; held in tests/engine",
+    "F24": _STORE,
+    "F25": _DATA_PLANE,
+    "F26": _HOOKS,
+    "F28": _CONSOLIDATION,
+    "F29": "import",
+    "F31": _HOOKS,
+    "F32": _HOOKS,
+    "F33": _HOOKS,
+    "F35": _STORE,
+    "F36": "import",
+}
+"""Case -> with what its rows come. A case leaves this list when it gets its first row."""
+
+CASES: Final = 75
+FIELD_CASES: Final = 36
+"""How many acceptance cases and field cases the specification holds."""
