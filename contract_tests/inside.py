@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import socket
-import threading
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-import uvicorn
 from anyio.from_thread import start_blocking_portal
 
 from contract_tests.caller import Caller
@@ -125,22 +122,3 @@ def serving(memory: Memory) -> Generator[Caller]:
         yield Caller(client)
     finally:
         client.close()
-
-
-@contextmanager
-def serving_http(memory: Memory) -> Generator[str]:
-    """Serve a memory at a URL of this machine, as the SDK's own app does; yield the URL."""
-    bundle = load_bundle(("core",))
-    app = build_server(bundle, Dispatcher(bundle, memory)).streamable_http_app(
-        streamable_http_path="/mcp", json_response=True, stateless_http=True, host="127.0.0.1"
-    )
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error", ws="none"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
-    finally:
-        server.should_exit = True
-        thread.join()
-        listener.close()

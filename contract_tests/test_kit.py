@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from contract_tests.inside import engine, keyword_config, serving_http
+from contract_tests.http_wire import HttpServer
 from contract_tests.manifest import PROMISES, promise
 from contract_tests.mutants.catalogue import MUTANTS
 from contract_tests.wire import environment, graymatter
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.contract.kit.run import Verdict
 
 ROOT: Final = Path(__file__).parents[1]
+TOKEN: Final = "a-token-for-the-kit-of-forty-characters-"  # noqa: S105 - of a server that lives for a test
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,11 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 def run(command: list[str], **options: Any) -> Verdict:
     """Run the kit on a command."""
     return check_server(Target(command=tuple(command)), bundle_document(""), **options)
+
+
+def at(server: HttpServer, token: str) -> Target:
+    """Return a server that listens as a target, with a token."""
+    return Target(url=server.url, headers={"Authorization": f"Bearer {token}"})
 
 
 @promise("kit:ours-passes")
@@ -110,27 +116,32 @@ def test_every_check_is_a_row_of_the_manifest_and_a_sentence() -> None:
 @promise("kit:ours-passes")
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_a_server_at_a_url_keeps_every_promise_that_http_can_carry(
+def test_our_server_at_a_url_keeps_every_promise_that_http_can_carry(
     tmp_path: Path, revision: str
 ) -> None:
-    """Issue 7: a URL is a target like a command."""
-    with engine(keyword_config(tmp_path)) as opened, serving_http(opened.memory) as url:
-        verdict = check_server(Target(url=url), bundle_document(""), revisions=[revision])
+    """Issue 7: in every era, with a token."""
+    with HttpServer(tmp_path / "store", "--token", TOKEN) as server:
+        verdict = check_server(at(server, TOKEN), bundle_document(""), revisions=[revision])
     skipped = {check.id for check in CHECKS if check.streams_only}
     bad = {one.check: one.detail for one in verdict.outcomes if one.status != KEPT}
     assert bad == dict.fromkeys(skipped, "")
 
 
 @promise("kit:ours-passes")
-def test_a_server_at_a_url_is_a_target(tmp_path: Path) -> None:
-    """Issue 7: in both eras."""
+def test_a_server_at_a_url_is_a_target_and_its_token_a_header(tmp_path: Path) -> None:
+    """Issue 7: a URL is a target like a command."""
     wanted = ("tools:properties", "errors:protocol", "found:at-once", "confidence:write-payload")
     checks = [check for check in CHECKS if check.id in wanted]
-    with engine(keyword_config(tmp_path)) as opened, serving_http(opened.memory) as url:
-        verdict = check_server(
-            Target(url=url), bundle_document(""), revisions=REVISIONS[-2:], checks=checks
+    eras = REVISIONS[-2:]
+    with HttpServer(tmp_path / "store", "--token", TOKEN) as server:
+        good, bad = (
+            check_server(at(server, token), bundle_document(""), revisions=eras, checks=checks)
+            for token in (TOKEN, "another")
         )
-    assert [one.status for one in verdict.outcomes] == [KEPT] * 2 * len(wanted), verdict.table()
+    assert [one.status for one in good.outcomes] == [KEPT] * len(eras) * len(wanted), good.table()
+    assert {one.check: one.detail for one in bad.outcomes} == {
+        "server:opens": "the server wants a token: give one with --header"
+    }
 
 
 @promise("kit:ours-passes")

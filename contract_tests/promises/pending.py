@@ -8,7 +8,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _CONSOLIDATION: Final = "consolidation as a command; its arithmetic is held in tests/engine"
-_HTTP: Final = "HTTP"
 _HOOKS: Final = "hooks and `init`"
 _DATA_PLANE: Final = "the data plane"
 _STORE: Final = "the store; held in tests/store"
@@ -19,15 +18,11 @@ PENDING: Final[Mapping[str, str]] = {
     "C67": _CONSOLIDATION,
     "C68": _CONSOLIDATION,
     "C69": "graph hints seen from outside; held in tests/engine",
-    "C73": _HTTP,
     "C74": _HOOKS,
     "C75": "a client's view of `doctor`; held in tests/cli",
     "F4": "bounds of dependencies; held in tests/packaging",
     "F6": "environments of other builds of Python",
-    "F13": _HTTP,
-    "F14": _HTTP,
-    "F16": _HTTP,
-    "F17": "tokens with scopes",
+    "F14": "OAuth: metadata and issuers",
     "F18": _HOOKS,
     "F19": "encryption",
     "F20": _DATA_PLANE,
