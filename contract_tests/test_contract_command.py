@@ -85,6 +85,40 @@ def test_a_report_has_a_table_and_markdown() -> None:
 
 
 @promise("contract:diff")
+@pytest.mark.parametrize(
+    ("change", "fail_on", "status"),
+    [
+        (_reword, "additive", 0),
+        (_grow, "breaking", 0),
+        (_grow, "additive", 1),
+        (_shrink, "breaking", 1),
+        (_shrink, "never", 0),
+    ],
+)
+def test_the_step_for_pull_requests_fails_from_its_level_on(
+    tmp_path: Path, change: Callable[[dict[str, Any]], None], fail_on: str, status: int
+) -> None:
+    """Issue 7: a composite action under examples/ci/."""
+    (tmp_path / "new.json").write_text(json.dumps(changed(change)), encoding="utf-8")
+    summary, output = tmp_path / "summary.md", tmp_path / "output"
+    step = subprocess.run(
+        ["sh", str(ROOT / "examples/ci/contract-diff/diff.sh")],
+        check=False,
+        env=environment(
+            PATH=f"{Path(graymatter()).parent}:/usr/bin:/bin",
+            OLD="tree",
+            NEW=str(tmp_path / "new.json"),
+            FAIL_ON=fail_on,
+            GITHUB_STEP_SUMMARY=str(summary),
+            GITHUB_OUTPUT=str(output),
+        ),
+    )
+    assert step.returncode == status
+    level = output.read_text(encoding="utf-8").strip().removeprefix("level=")
+    assert summary.read_text(encoding="utf-8").startswith(f"### Contract: {level}\n")
+
+
+@promise("contract:diff")
 def test_a_running_server_a_directory_and_a_list_are_contracts_too(tmp_path: Path) -> None:
     """Issue 7: files, versions, git revisions, or running servers by command."""
     served = f"stdio:{graymatter()} --dir {tmp_path / 'store'} --quiet mcp serve"
@@ -113,7 +147,9 @@ def test_a_git_revision_is_a_contract(tmp_path: Path) -> None:
 
 
 @promise("contract:diff")
-@pytest.mark.parametrize("name", ["no-such-thing", "9.9.9", "stdio:no-such-command-of-anyone"])
+@pytest.mark.parametrize(
+    "name", ["no-such-thing", "9.9.9", "git:--output=x", "stdio:no-such-command-of-anyone"]
+)
 def test_what_holds_no_contract_is_an_error(name: str, tmp_path: Path) -> None:
     """Issue 7; contract 11.1: exit 1 for every error."""
     code, out, err = contract("contract", "diff", "tree", name, cwd=tmp_path)

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
 
@@ -133,7 +134,10 @@ def test_the_python_types_take_what_fits_and_refuse_what_does_not(tmp_path: Path
     ):
         program.write_text(text)
         checked = subprocess.run(
-            ["pyright", "--outputjson", str(program)],
+            [
+                *(sys.executable, "-m", "pyright", "--outputjson"),
+                *("--pythonpath", sys.executable, str(program)),
+            ],
             capture_output=True,
             check=False,
             cwd=tmp_path,

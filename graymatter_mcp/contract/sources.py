@@ -86,6 +86,8 @@ def _ask_server(words: str, headers: Mapping[str, str]) -> Any:
 
 
 def _read_git(revision: str) -> Any:
+    if revision.startswith("-"):
+        raise NotAContractError("a git revision does not begin with a dash")
     archive = _git("archive", "--format=tar", f"{revision}^{{tree}}", "schemas")
     with TemporaryDirectory() as folder:
         with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
