@@ -146,18 +146,22 @@ class LocalMemory:
         policy = self._answers.policy_of(request.options)
         entries: dict[int, tuple[BatchEntry, Degraded | None]] = {}
 
-        async def answer(position: int, query: str) -> None:
-            try:
-                entries[position] = await self._workers.rank(
-                    self._answers.one_of_batch, request, query, policy
-                )
-            except GraymatterError as exc:
-                entries[position] = BatchEntry(query=query, facts=None, error=str(exc)), None
+        queries = enumerate(request.queries)
+
+        async def answer() -> None:
+            for position, query in queries:
+                try:
+                    entries[position] = await self._workers.rank(
+                        self._answers.one_of_batch, request, query, policy
+                    )
+                except GraymatterError as exc:
+                    entries[position] = BatchEntry(query=query, facts=None, error=str(exc)), None
 
         self._workers.check_open()
         async with anyio.create_task_group() as tasks:
-            for position, query in enumerate(request.queries):
-                tasks.start_soon(answer, position, query)
+            # No more than can be at work: the others would queue before everybody else's calls.
+            for _ in range(self._workers.cores):
+                tasks.start_soon(answer)
         answers = [entries[position] for position in range(len(request.queries))]
         per_query = tuple(entry for entry, _ in answers)
         return BatchRecallResult(

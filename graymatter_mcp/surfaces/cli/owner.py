@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 LOG_FILE = "owner.log"
+CALLS_OF_ONE_CLIENT = 16
+"""At work at once: enough to share a commit, few enough to wait behind."""
 _LOG_BYTES = 1_000_000
 
 
@@ -74,7 +76,10 @@ def run_owner(
             dispatcher = Dispatcher(bundle, owned.memory, settings.answer_budget)
 
             def build() -> Server[Any]:
-                return build_server(bundle, dispatcher, version=version)
+                # One connection each: however much one asks, the next call of another is near.
+                return build_server(
+                    bundle, dispatcher, version=version, calls_at_once=CALLS_OF_ONE_CLIENT
+                )
 
             remote = None if open_remote is None else open_remote(owned.memory, bundle, build)
             process = OwnerProcess(

@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 DISTRIBUTION: Final = "graymatter-mcp"
 
 MAX_CONCURRENT_CALLS: Final = 64
-"""Tool calls at work at once over all connections; the others wait their turn."""
+"""Tool calls of one server at work at once; the others wait their turn."""
 
 LIST_TTL_MS: Final = 300_000
 """How long a client may keep the list of tools; short, since an upgrade changes it."""
@@ -72,6 +72,7 @@ def build_server(
     *,
     instructions: str = INSTRUCTIONS,
     version: str | None = None,
+    calls_at_once: int = MAX_CONCURRENT_CALLS,
 ) -> Server[Any]:
     """Build the server that every MCP transport runs.
 
@@ -80,13 +81,14 @@ def build_server(
         calls: Carries out the calls.
         instructions: Sent at the opening; the empty string leaves the field out.
         version: Shown in `serverInfo`; by default that of the installed distribution.
+        calls_at_once: Calls that may be at work; the others wait, first come first served.
 
     Raises:
         PackageNotFoundError: No version given and the distribution is not installed.
     """
     list_hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="public")
     schemas = {tool.name: tool.input_schema for tool in bundle.tools}
-    surface = _Surface(bundle, calls)
+    surface = _Surface(bundle, calls, calls_at_once)
     server = GraymatterServer(
         "graymatter",
         version=metadata.version(DISTRIBUTION) if version is None else version,
@@ -104,10 +106,10 @@ def build_server(
 class _Surface:
     """The two handlers of the server."""
 
-    def __init__(self, bundle: Bundle, calls: ToolCalls) -> None:
+    def __init__(self, bundle: Bundle, calls: ToolCalls, calls_at_once: int) -> None:
         self._list = types.ListToolsResult(tools=[_tool(tool) for tool in bundle.tools])
         self._calls = calls
-        self._limiter = anyio.CapacityLimiter(MAX_CONCURRENT_CALLS)
+        self._limiter = anyio.CapacityLimiter(calls_at_once)
 
     async def list_tools(
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
