@@ -157,3 +157,54 @@ def test_a_kill_before_any_statement_leaves_the_old_schema_or_the_new_one(
     assert killed == [old] * turn + [new] * (len(killed) - turn)
     assert opened_again == [new] * len(killed)
     assert path.with_name("gray.duckdb.before-2").exists()
+
+
+OURS = """
+import os, signal, sys
+from pathlib import Path
+import duckdb
+from graymatter_mcp.store.duckdb.schema import migrate
+from graymatter_mcp.store.duckdb.store import DuckDBStore
+
+path = Path(sys.argv[1])
+
+class Fragile:
+    def __init__(self, connection, statements):
+        self.connection, self.left = connection, statements
+    def execute(self, *arguments):
+        if not self.left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        self.left -= 1
+        return self.connection.execute(*arguments)
+
+def forked(work):
+    pid = os.fork()
+    if not pid:
+        work()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+for statements in range(999):
+    for one in path.parent.iterdir():
+        one.unlink()
+    status = forked(lambda: migrate(Fragile(duckdb.connect(str(path)), statements), path))
+    assert forked(lambda: DuckDBStore(path).close()) == 0, statements
+    if status == 0:
+        break
+    assert status == -signal.SIGKILL
+print(statements)
+"""
+
+
+def test_a_kill_before_any_statement_of_our_own_migrations_leaves_what_opens(
+    tmp_path: Path,
+) -> None:
+    """F35: kill in the middle of each migration, from the first to the newest: opens again."""
+    done = subprocess.run(
+        [sys.executable, "-c", OURS, str(tmp_path / "gray.duckdb")],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert int(done.stdout) > 3
