@@ -33,12 +33,12 @@ class Workers:
         """
         self._note_call = note_call
         self._limiter = anyio.CapacityLimiter(_WAITING_CALLS)
+        self.cores = os.cpu_count() or 1
         # Ranking is work for a core: more threads than cores only take turns.
         self._ranking_limiter = anyio.CapacityLimiter(self.cores)
         self._calls = 0
         self._is_idle = anyio.Event()
         self.is_closed = False
-        self.cores = os.cpu_count() or 1
 
     def check_open(self) -> None:
         """Refuse when closed.

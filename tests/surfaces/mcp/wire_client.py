@@ -16,6 +16,7 @@ import anyio.lowlevel
 
 from graymatter_mcp.contract.load import Bundle
 from graymatter_mcp.surfaces.mcp.exchange import Exchange
+from graymatter_mcp.surfaces.mcp.instructions import INSTRUCTIONS
 from graymatter_mcp.surfaces.mcp.server import build_server
 from tests.surfaces.mcp.toy_server import ToyCalls, contract
 
@@ -98,9 +99,9 @@ def talk(
 ) -> list[Message]:
     """Serve one connection in process: all answers to these messages, then the end of input."""
     ends = _Memory(b"".join(map(as_line, messages)))
-    options = {} if instructions is None else {"instructions": instructions}
+    said = INSTRUCTIONS if instructions is None else instructions
     bundle = Bundle(tools=tuple(contract(name) for name in ToyCalls().tools))
-    server = build_server(bundle, calls or ToyCalls(), version="7.8.9", **options)
+    server = build_server(bundle, calls or ToyCalls(), version="7.8.9", instructions=said)
 
     async def serve() -> None:
         with anyio.fail_after(DEADLINE_S):
