@@ -9,8 +9,10 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MAX_SCANS: Final = 32
-"""Groups of equal scores up to which looking through all rows beats sorting them, at 100k rows."""
+_MAX_SCANS: Final = 8
+"""Groups of equal scores up to which looking through all rows beats sorting them."""
+_MAX_COUNTS: Final = 16
+"""The same for limits below which keys are counted."""
 
 
 class RankedList(Protocol):
@@ -110,7 +112,8 @@ class ScoreList:
         self._ranked = np.flatnonzero(members)
         self._values = scores[self._ranked]
         self._ascending = np.sort(self._values)
-        self._by_score: NDArray[np.int64] | None = None
+        self._ranked_keys: NDArray[np.int64] | None = None
+        self._keys_by_score: NDArray[np.int64] | None = None
         self.size = int(self._ascending.size)
 
     def best(self, limit: int) -> NDArray[np.int64]:
@@ -147,17 +150,26 @@ class ScoreList:
         """
         before = np.empty(rows.size, dtype=np.int64)
         starts = np.unique(first)
-        if starts.size > _MAX_SCANS and self._by_score is None:
-            self._by_score = self._ranked[np.argsort(self._values)]
-        for start in starts:
-            keys = np.sort(self._keys[self._equals(int(start))])
-            here = first == start
-            before[here] = np.searchsorted(keys, self._keys[rows[here]])
+        if self._ranked_keys is None:
+            self._ranked_keys = self._keys[self._ranked]
+        if starts.size > _MAX_SCANS and self._keys_by_score is None:
+            self._keys_by_score = self._ranked_keys[np.argsort(self._values)]
+        for start in starts.tolist():
+            here = np.flatnonzero(first == start)
+            before[here] = _count_below(self._equals(start), self._keys[rows[here]])
         return before
 
     def _equals(self, start: int) -> NDArray[np.int64]:
-        """Return the members whose score begins at `start` in `_ascending`."""
+        """Return the keys of the members whose score begins at `start` in `_ascending`."""
         score = self._ascending[start]
-        if self._by_score is None:
-            return self._ranked[self._values == score]
-        return self._by_score[start : np.searchsorted(self._ascending, score, "right")]
+        if self._keys_by_score is not None:
+            return self._keys_by_score[start : np.searchsorted(self._ascending, score, "right")]
+        assert self._ranked_keys is not None
+        return self._ranked_keys[self._values == score]
+
+
+def _count_below(keys: NDArray[np.int64], limits: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count, for each limit, the keys that are smaller."""
+    if limits.size > _MAX_COUNTS:
+        return np.searchsorted(np.sort(keys), limits)
+    return np.array([np.count_nonzero(keys < limit) for limit in limits], np.int64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -90,14 +91,15 @@ class VectorsView:
             query: Shape (windows, dim).
             eligible: One entry a row of the snapshot.
         """
-        wanted = eligible[self._rows]
+        is_one_to_one = len(self._rows) == len(eligible) and self._is_one_to_one
+        wanted = eligible if is_one_to_one else eligible[self._rows]
         if not wanted.any():
             return None
         products = self._products(query[0], wanted)
         for window in query[1:]:
             np.maximum(products, self._products(window, wanted), out=products)
         best = np.full(len(eligible), -np.inf, dtype=np.float32)
-        if len(products) == len(eligible) and self._is_one_to_one():
+        if is_one_to_one:
             np.copyto(best, products, where=eligible)
         else:
             np.maximum.at(best, self._rows[wanted], products[wanted])
@@ -108,5 +110,7 @@ class VectorsView:
             return self._whole @ query.astype(np.float32)
         return similarities(self._fixed, self._codes, query, wanted)
 
+    @cached_property
     def _is_one_to_one(self) -> bool:
+        """Whether every row from the first on has just one vector, in their order."""
         return bool((self._rows == np.arange(len(self._rows), dtype=np.int32)).all())
