@@ -96,9 +96,27 @@ def open_memory(
             replace(config),
             Clock() if clock is None else clock,
             model_key=model_key,
+            is_in_place=_place_of(ownership, path),
         )
         undo.pop_all()
     return OwnedMemory(memory, ownership)
+
+
+def _place_of(ownership: Ownership | None, database: Path) -> Callable[[], bool]:
+    """Return what tells whether the directory and the database in it are still those we opened."""
+    if ownership is None:
+        return lambda: True
+    opened = database.stat()
+
+    def is_in_place() -> bool:
+        try:
+            found = database.stat()
+        except OSError:
+            return False
+        is_same = (found.st_dev, found.st_ino) == (opened.st_dev, opened.st_ino)
+        return is_same and ownership.is_in_place()
+
+    return is_in_place
 
 
 def _own(directory: Path, config: Config) -> Ownership | None:

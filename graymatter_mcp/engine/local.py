@@ -82,6 +82,7 @@ class LocalMemory:
         clock: Clock,
         *,
         model_key: str = "",
+        is_in_place: Callable[[], bool] = lambda: True,
     ) -> None:
         """Compose; the model starts to load.
 
@@ -92,6 +93,8 @@ class LocalMemory:
             config: Checked.
             clock: Stamps what is written.
             model_key: The embedder's key where it is known before it is loaded.
+            is_in_place: Whether the store is still where its callers look for it; asked behind
+                each write, so it must be cheap.
         """
         self._store = store
         self._config = config
@@ -120,7 +123,7 @@ class LocalMemory:
             clock,
             at_once=config.max_async_consolidations,
         )
-        self._workers = Workers(self.models.note_call)
+        self._workers = Workers(self.models.note_call, is_in_place)
 
     def set_graph(self, graph: GraphAccessor | None, extractor: EntityExtractor | None) -> None:
         """Replace the graph that hints and links use; None takes it away."""
@@ -203,7 +206,7 @@ class LocalMemory:
                 outcome = outcome_of(self._store, call_key)
                 return work(self._scribe.under(call_key)) if outcome is None else repeat(outcome)
 
-        return await self._workers.run(run)
+        return await self._workers.write(run)
 
     def _trigger(self, namespace: Namespace) -> None:
         if self._config.async_consolidate:
@@ -259,7 +262,7 @@ class LocalMemory:
             raise InvalidArgumentError("facts must hold at least one fact to replace")
         if any(fact.agent_id != namespace for fact in facts):
             raise InvalidArgumentError("facts must be of the namespace that is written to")
-        revision = await self._workers.run(
+        revision = await self._workers.write(
             self._scribe.revise,
             checked_namespace(namespace),
             list({fact.id: fact for fact in facts}.values()),
@@ -279,7 +282,7 @@ class LocalMemory:
             if live:
                 self._scribe.forget(namespace, live)
 
-        await self._workers.run(work)
+        await self._workers.write(work)
 
     async def pin_facts(
         self, namespace: Namespace, fact_ids: Sequence[FactId], pinned: bool
@@ -291,7 +294,7 @@ class LocalMemory:
                 namespace, known_facts(self._store, namespace, fact_ids), pinned
             )
 
-        await self._workers.run(work)
+        await self._workers.write(work)
 
     async def update_fact(self, namespace: Namespace, fact: Fact) -> None:
         """See the protocol."""
@@ -300,7 +303,7 @@ class LocalMemory:
             (stored,) = known_facts(self._store, namespace, [fact.id])
             self._scribe.replace(stored, fact)
 
-        await self._workers.run(work)
+        await self._workers.write(work)
 
     async def forget(
         self, namespace: Namespace, target: str, call_key: CallKey | None = None
@@ -396,7 +399,7 @@ class LocalMemory:
         half_life = self._config.decay_half_life if half_life is None else half_life
         if half_life <= timedelta(0):
             raise InvalidArgumentError("decay_half_life must be longer than zero")
-        return await self._workers.run(self._consolidate, checked_namespace(namespace), half_life)
+        return await self._workers.write(self._consolidate, checked_namespace(namespace), half_life)
 
     def _consolidate(
         self, namespace: Namespace, half_life: timedelta, by: float = 0.0
@@ -423,7 +426,7 @@ class LocalMemory:
         """See the protocol."""
         namespace = checked_namespace(namespace)
         known = [(namespace, fact_id)] if as_fact_id(fact_id) == fact_id else []
-        await self._workers.run(self._store.apply, WriteBatch(delete=tuple(known)))
+        await self._workers.write(self._store.apply, WriteBatch(delete=tuple(known)))
 
     async def default_confidence_weight(self) -> float:
         """See the protocol."""

@@ -86,9 +86,10 @@ class Ownership:
     def is_in_place(self) -> bool:
         """Whether the directory still has the lock that we hold: it may be moved or deleted."""
         try:
-            return self._note.with_name(LOCK_FILE).stat().st_ino == os.fstat(self._fd).st_ino
+            found, held = self._note.with_name(LOCK_FILE).stat(), os.fstat(self._fd)
         except OSError:
             return False
+        return (found.st_dev, found.st_ino) == (held.st_dev, held.st_ino)
 
     def is_announced(self) -> bool:
         """Whether the note is there and ours."""

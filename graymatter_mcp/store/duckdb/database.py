@@ -157,8 +157,11 @@ class Database:
     def checkpoint(self) -> bool:
         """Move the log into the file; False where that has to wait for room on the disk."""
         room = 2 * self.log_bytes + min(_ROOM, _size(self._path))
-        if shutil.disk_usage(self._path.parent).free < room:
-            return False
+        try:
+            if shutil.disk_usage(self._path.parent).free < room:
+                return False
+        except OSError:
+            return False  # the directory is gone: there is nothing to move into
         try:
             with self.restarting(), self.use() as cursor:
                 cursor.execute("CHECKPOINT")
