@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench import codes, core, embed, load, report, start
+from bench import codes, core, crash, embed, load, report, start
 from bench.client import SERVER
 from bench.figures import result_of, save
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 BENCHMARKS: Final[dict[str, Any]] = {
     "codes": codes,
     "core": core,
+    "crash": crash,
     "embed": embed,
     "load": load,
     "start": start,
@@ -36,6 +37,8 @@ def main(arguments: Sequence[str]) -> None:
     if options.json is not None:
         save(result, options.json)
     print(report.render(result))
+    if options.name == "crash" and crash.has_failed(tables):
+        raise SystemExit("the store did not keep its word: see the table")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 TINY: Final = {
     "codes": ["--sizes", "300", "--calls", "2"],
     "core": ["--sizes", "30", "--calls", "2"],
+    "crash": ["--kills", "3", "--clients", "2", "--mode", "plain", "--keyword-only"],
     "embed": ["--tokens", "8", "--calls", "2"],
     "load": ["--facts", "30", "--clients", "2", "--seconds", "0.5", "--queries", "3"],
     "start": ["--facts", "30", "--calls", "1"],
