@@ -15,21 +15,25 @@ from graymatter_mcp.model.ids import FactId, Namespace
 from graymatter_mcp.model.times import from_microseconds, to_microseconds
 from graymatter_mcp.store.base import (
     AuditEntry,
-    NamespaceStats,
     Node,
     PendingVector,
     Receipt,
     StoreStats,
     WriteBatch,
 )
-from graymatter_mcp.store.duckdb import read
+from graymatter_mcp.store.duckdb import read, records
 from graymatter_mcp.store.duckdb.backup import copy_database
 from graymatter_mcp.store.duckdb.checks import run_checks
-from graymatter_mcp.store.duckdb.codec import checkpoint_from_row, to_fact_id, to_uuid
+from graymatter_mcp.store.duckdb.codec import to_fact_id, to_uuid
 from graymatter_mcp.store.duckdb.damaged import drop_vectors
 from graymatter_mcp.store.duckdb.database import Database
-from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, merged, read_groups
+from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, read_groups
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
+from graymatter_mcp.store.duckdb.opening import (
+    insert_promised,
+    remembered,
+    tidy_if_possible,
+)
 from graymatter_mcp.store.duckdb.recovery import (
     COUNT_PROMISED,
     Ledger,
@@ -40,9 +44,7 @@ from graymatter_mcp.store.duckdb.recovery import (
 )
 from graymatter_mcp.store.duckdb.replay import built
 from graymatter_mcp.store.duckdb.requests import DISK_FULL
-from graymatter_mcp.store.duckdb.rows import WriterMemory
 from graymatter_mcp.store.duckdb.schema import check_version, create, migrate
-from graymatter_mcp.store.duckdb.transaction import GroupTransaction
 from graymatter_mcp.store.duckdb.writer import Writer
 
 if TYPE_CHECKING:
@@ -54,14 +56,10 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.checks import Check
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.store.base import Snapshot
-    from graymatter_mcp.store.duckdb.journal import Rows
     from graymatter_mcp.store.duckdb.mirror import Mirror
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
 
 _FLUSH_INTERVAL_S: Final = 2.0
-_AUDIT_KEPT: Final = 10_000
-_COMPACT_VITALS_ABOVE: Final = 50_000
-_RECEIPTS_KEPT_US: Final = 24 * 3600 * 1_000_000
 
 Answer = TypeVar("Answer")
 
@@ -112,8 +110,8 @@ class DuckDBStore:
                 check_version(connection)
             else:
                 migrate(connection, path)
-                _tidy_if_possible(connection)
-            self._memory = _remembered(connection)
+                tidy_if_possible(connection)
+            self._memory = remembered(connection)
         self._stem = stem
         self._mirrors = Mirrors(self._load)
         self._mirrors.seq = self._memory.seq
@@ -149,7 +147,7 @@ class DuckDBStore:
         """
         self._journal = journal = Journal(path)
         try:
-            self._insert(journal.read())
+            insert_promised(self._database, self._memory, journal.read())
         except duckdb.Error as exc:
             if not is_disk_full(exc):
                 raise
@@ -169,25 +167,7 @@ class DuckDBStore:
         if any(rows[NUMBER][0][0] > self._memory.group for rows in promised):
             self._database.close()
             self._database = Database(self._path, read_only=True, in_memory=True)
-            self._insert(promised)
-
-    def _insert(self, promised: Sequence[Rows]) -> None:
-        """Insert those groups that the tables lack."""
-        groups = [rows for rows in promised if rows[NUMBER][0][0] > self._memory.group]
-        if not groups:
-            return
-        rows = merged(groups)
-        last = rows[NUMBER][-1][0]
-        names = {name for (name,) in rows.get("namespaces", [])}
-        keys = {row[0] for row in rows.get("receipts", [])}
-        with (
-            self._database.use() as connection,
-            GroupTransaction(connection, self._memory, rows),
-        ):
-            pass
-        self._memory.group = last
-        self._memory.namespaces |= names
-        self._memory.receipts |= keys
+            insert_promised(self._database, self._memory, promised)
 
     def _query(self, query: str, parameters: object = None) -> list[tuple[Any, ...]]:
         return self._read(lambda connection: connection.execute(query, parameters).fetchall())
@@ -343,70 +323,21 @@ class DuckDBStore:
 
     def checkpoints(self, namespace: Namespace) -> list[Checkpoint]:
         """See the protocol."""
-        rows = self._query(
-            "SELECT checkpoint_id, namespace, created_at, record FROM checkpoints "
-            "WHERE namespace = ? ORDER BY created_at DESC, checkpoint_id DESC",
-            [namespace],
-        )
-        return [checkpoint_from_row(row) for row in rows]
+        return self._read(lambda connection: records.checkpoints(connection, namespace))
 
     def neighbours(self, namespace: Namespace, node_ids: Sequence[str]) -> list[Node]:
         """See the protocol."""
-        rows = self._query(
-            "SELECT n.node_id, n.label, n.type FROM nodes n JOIN ("
-            "  SELECT other, max(weight) AS weight FROM ("
-            "    SELECT target AS other, weight FROM edges WHERE namespace = $ns AND source IN $ids"
-            "    UNION ALL"
-            "    SELECT source AS other, weight FROM edges WHERE namespace = $ns AND target IN $ids"
-            "  ) GROUP BY other"
-            ") e ON e.other = n.node_id WHERE n.namespace = $ns AND n.node_id NOT IN $ids "
-            "ORDER BY e.weight DESC, n.node_id",
-            {"ns": namespace, "ids": list(node_ids)},
-        )
-        return [
-            Node(namespace=namespace, id=node_id, label=label, type=kind)
-            for node_id, label, kind in rows
-        ]
+        return self._read(lambda connection: records.neighbours(connection, namespace, node_ids))
 
     def audit(self, limit: int) -> list[AuditEntry]:
         """See the protocol."""
-        rows = self._query(
-            "SELECT happened_at, action, namespace, old_text, new_text, source FROM audit "
-            "ORDER BY happened_at DESC, rowid DESC LIMIT ?",
-            [min(limit, _AUDIT_KEPT)],
-        )
-        return [
-            AuditEntry(
-                at=from_microseconds(at),
-                action=action,
-                namespace=Namespace(namespace),
-                old_text=old_text,
-                new_text=new_text,
-                source=source,
-            )
-            for at, action, namespace, old_text, new_text, source in rows
-        ]
+        return self._read(lambda connection: records.audit(connection, limit))
 
     def stats(self) -> StoreStats:
         """See the protocol."""
-        model_id = self._memory.model_ids.get(self._mirrors.model_key, 0)
-        rows = self._read(read.namespace_counts)
-        pending = 0
-        if self._mirrors.model_key:
-            pending = self._read(lambda connection: read.pending_count(connection, model_id))
-        ((nodes, edges),) = self._query(
-            "SELECT (SELECT count(*) FROM nodes), (SELECT count(*) FROM edges)"
-        )
-        counters = self._query(
-            "SELECT name, sum(amount)::BIGINT FROM counters GROUP BY name ORDER BY name"
-        )
-        return StoreStats(
-            namespaces=tuple(sorted((_stats(row) for row in rows), key=lambda one: one.namespace)),
-            pending_vectors=pending,
-            nodes=nodes,
-            edges=edges,
-            counters=dict(counters),
-        )
+        model_key = self._mirrors.model_key
+        model_id = self._memory.model_ids.get(model_key, 0) if model_key else None
+        return self._read(lambda connection: records.stats(connection, model_id))
 
     def backup(self, target: Path) -> BackupReport:
         """See the protocol."""
@@ -442,66 +373,3 @@ class DuckDBStore:
         for held in (self._writer, self._journal, self._ledger, self._database):
             if held is not None:
                 held.close()
-
-
-def _remembered(connection: duckdb.DuckDBPyConnection) -> WriterMemory:
-    """Read what the writing side must know of the file."""
-
-    def rows(query: str) -> list[tuple[Any, ...]]:
-        return connection.execute(query).fetchall()
-
-    return WriterMemory(
-        model_ids=dict(rows("SELECT model_key, model_id FROM models")),
-        seq=rows(
-            "SELECT max(seq) FROM (SELECT 0 AS seq UNION ALL SELECT max(seq) FROM fact_vitals "
-            "UNION ALL SELECT max(seq) FROM fact_changes)"
-        )[0][0],
-        namespaces={name for (name,) in rows("SELECT namespace FROM namespaces")},
-        group=rows("SELECT coalesce(max(number), 0) FROM journal")[0][0],
-        receipts={key for (key,) in rows("SELECT call_key FROM receipts")},
-        reworded={},
-    )
-
-
-def _tidy_if_possible(connection: duckdb.DuckDBPyConnection) -> None:
-    """Tidy up, unless the disk is full: what is too much there harms nobody."""
-    try:
-        _tidy(connection)
-    except duckdb.Error as exc:
-        if not is_disk_full(exc):
-            raise
-
-
-def _tidy(connection: duckdb.DuckDBPyConnection) -> None:
-    """Drop book-keeping that later rows replaced, before anyone reads."""
-    ((rows,),) = connection.execute("SELECT count(*) FROM fact_vitals").fetchall()
-    if rows > _COMPACT_VITALS_ABOVE:
-        connection.execute(
-            "DELETE FROM fact_vitals WHERE seq NOT IN "
-            "(SELECT max(seq) FROM fact_vitals GROUP BY fact_id)"
-        )
-    # A day counted from the last receipt: no clock decides what a repeated call may still find.
-    connection.execute(
-        "DELETE FROM receipts WHERE recorded_at < "
-        f"(SELECT max(recorded_at) FROM receipts) - {_RECEIPTS_KEPT_US}"
-    )
-    connection.execute("DELETE FROM journal WHERE number < (SELECT max(number) FROM journal)")
-    connection.execute(
-        "DELETE FROM audit WHERE rowid NOT IN "
-        f"(SELECT rowid FROM audit ORDER BY happened_at DESC, rowid DESC LIMIT {_AUDIT_KEPT})"
-    )
-
-
-def _stats(row: tuple[Any, ...]) -> NamespaceStats:
-    namespace, live, retired, aliases, pinned, recalls, mean_weight, oldest, newest = row
-    return NamespaceStats(
-        namespace=Namespace(namespace),
-        live=live,
-        retired=retired,
-        aliases=aliases,
-        pinned=pinned,
-        recalls=recalls,
-        mean_weight=mean_weight,
-        oldest_at=from_microseconds(oldest),
-        newest_at=from_microseconds(newest),
-    )
