@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench import codes, core, crash, embed, load, report, start
+from bench import codes, core, crash, embed, http, load, report, start
 from bench.client import SERVER
 from bench.figures import result_of, save
 
@@ -20,6 +20,7 @@ BENCHMARKS: Final[dict[str, Any]] = {
     "core": core,
     "crash": crash,
     "embed": embed,
+    "http": http,
     "load": load,
     "start": start,
 }

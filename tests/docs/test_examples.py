@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import tomllib
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
+from contract_tests.credentials import SERVER_TOKEN
+from contract_tests.http_wire import HttpServer
 from tests.spawned import BIN, ROOT, user_environment
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 EXAMPLES = ROOT / "examples"
@@ -54,6 +59,42 @@ def test_the_lock_of_the_typescript_example_names_no_registry() -> None:
     packages: dict[str, dict[str, object]] = lock["packages"]
     assert [name for name, about in packages.items() if "resolved" in about] == []
     assert all("integrity" in about for name, about in packages.items() if name)
+
+
+def test_a_remote_agent_stores_and_finds_over_http(tmp_path: Path) -> None:
+    """Issue 4: the example of a remote agent, against a server that asks for a token."""
+    with HttpServer(tmp_path / "store", GRAYMATTER_HTTP_TOKEN=SERVER_TOKEN) as server:
+        where = {"GRAYMATTER_URL": server.url, "GRAYMATTER_TOKEN": SERVER_TOKEN}
+        output = _run(
+            sys.executable,
+            EXAMPLES / "remote_agent.py",
+            cwd=tmp_path,
+            env={**user_environment(), **where},
+        )
+    assert "stored: " in output
+    assert '"facts": ["Deploys need two approvals."]' in output
+
+
+@pytest.mark.parametrize("path", sorted((EXAMPLES / "clients").iterdir()), ids=lambda p: p.name)
+def test_every_remote_configuration_reads_and_sends_a_bearer(path: Path) -> None:
+    """Issue 4, wire 9: the key of each client, the token by reference and never inline."""
+    text = path.read_text(encoding="utf-8")
+    document = tomllib.loads(text) if path.suffix == ".toml" else json.loads(text)
+    assert "https://memory.example.org/mcp" in text
+    assert "gm_" not in text
+    (entry,) = [found for found in _entries(document) if "url" in found]
+    header = entry.get("headers", {}).get("Authorization", "")
+    reference = re.fullmatch(r"Bearer (\$\{GRAYMATTER_TOKEN\}|\{env:GRAYMATTER_TOKEN\}|.+)", header)
+    assert reference or entry["bearer_token_env_var"] == "GRAYMATTER_TOKEN"
+
+
+def _entries(value: object) -> Iterator[dict[str, Any]]:
+    """Yield every table in a document."""
+    if isinstance(value, dict):
+        table = cast("dict[str, Any]", value)
+        yield table
+        for inner in table.values():
+            yield from _entries(inner)
 
 
 @pytest.mark.interop
