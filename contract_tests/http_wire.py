@@ -160,12 +160,12 @@ def mcp_headers(message: object, **more: str) -> dict[str, str]:
         return headers
     fields: dict[str, Any] = message  # pyright: ignore[reportUnknownVariableType] - as JSON
     params: Any = fields.get("params")
-    meta: Any = params.get("_meta") if isinstance(params, dict) else None
-    if isinstance(meta, dict) and next(iter(ENVELOPE)) in meta:
+    given: dict[str, Any] = params if isinstance(params, dict) else {}  # pyright: ignore[reportUnknownVariableType] - as JSON
+    if next(iter(ENVELOPE)) in (given.get("_meta") or {}):
         headers["mcp-protocol-version"] = STATELESS_REVISION
         headers["mcp-method"] = str(fields.get("method"))
-        if "name" in params:
-            headers["mcp-name"] = str(params["name"])
+        if "name" in given:
+            headers["mcp-name"] = str(given["name"])
     return headers
 
 

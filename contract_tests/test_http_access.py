@@ -24,12 +24,20 @@ if TYPE_CHECKING:
 
     from contract_tests.http_wire import Response
 
-UNKNOWN: Final = ("none", "empty", "basic", "wrong", "expired", "revoked", "other audience")
-KNOWN: Final = ("server", "full", "read_only", "pinned")
+UNKNOWN: Final[tuple[str, ...]] = (
+    "none",
+    "empty",
+    "basic",
+    "wrong",
+    "expired",
+    "revoked",
+    "other audience",
+)
+KNOWN: Final[tuple[str, ...]] = ("server", "full", "read_only", "pinned")
 OPEN_STATUS: Final = dict.fromkeys((*UNKNOWN, *KNOWN), 200)
 CLOSED_STATUS: Final = dict.fromkeys(UNKNOWN, 401) | dict.fromkeys(KNOWN, 200)
 
-EXPECTED: Final = {
+EXPECTED: Final[dict[tuple[str, str], dict[str, int]]] = {
     ("/live", "GET"): OPEN_STATUS,
     ("/live", "HEAD"): OPEN_STATUS,
     ("/ready", "GET"): OPEN_STATUS,

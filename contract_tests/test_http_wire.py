@@ -46,9 +46,13 @@ def post(
     return ask(connection, "POST", "/mcp", raw, {**JSON_HEADERS, **(headers or {})})
 
 
-def enveloped(method: str, params: Mapping[str, Any] | None = None, **meta: Any) -> dict[str, Any]:
+def enveloped(
+    method: str,
+    params: Mapping[str, Any] | None = None,
+    meta: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Build a request of the 2026 era."""
-    return request(1, method, {**(params or {}), "_meta": {**ENVELOPE, **meta}})
+    return request(1, method, {**(params or {}), "_meta": {**ENVELOPE, **(meta or {})}})
 
 
 @promise("http:codes", "http:no-echo")
@@ -93,7 +97,7 @@ def test_unknown_methods_and_tools_have_their_codes(
     connection: http.client.HTTPConnection,
 ) -> None:
     """The wire, sections 4 and 7: 404 and 400 in the 2026 era, 200 in the handshake era."""
-    cases = [
+    cases: list[tuple[str, dict[str, Any], int, int]] = [
         ("resources/list", {}, -32601, 404),
         ("memory/erase", {}, -32601, 404),
         ("subscriptions/listen", {"notifications": {}}, -32601, 404),
@@ -168,7 +172,7 @@ def test_a_header_sent_twice_is_a_mismatch(server: HttpServer) -> None:
 def test_an_unsupported_version_gets_the_list(connection: http.client.HTTPConnection) -> None:
     """The wire, section 7: a client of both eras can then try again."""
     version = {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}
-    message = enveloped("tools/list", **version)
+    message = enveloped("tools/list", meta=version)
     headers = {**mcp_headers(message), "mcp-protocol-version": "2031-01-01"}
     answer = post(connection, message, headers)
     assert (answer.status, answer.document["error"]["code"]) == (400, -32022)
@@ -183,7 +187,14 @@ def test_an_envelope_without_what_it_needs_is_refused(
     connection: http.client.HTTPConnection,
 ) -> None:
     """The wire, section 3."""
-    for params in (None, {}, {"_meta": {}}, {"_meta": {next(iter(ENVELOPE)): STATELESS_REVISION}}):
+    version = next(iter(ENVELOPE))
+    envelopes: list[dict[str, Any] | None] = [
+        None,
+        {},
+        {"_meta": {}},
+        {"_meta": {version: STATELESS_REVISION}},
+    ]
+    for params in envelopes:
         answer = post(connection, request(1, "tools/list", params), MODERN)
         assert (answer.status, answer.document["error"]["code"]) == (400, -32602)
 
@@ -195,7 +206,7 @@ def test_notifications_and_answers_are_accepted(connection: http.client.HTTPConn
         for era in ({}, MODERN):
             answer = post(connection, {"jsonrpc": "2.0", "method": notice, "params": {}}, era)
             assert (answer.status, answer.body) == (202, b"")
-    reply = {"jsonrpc": "2.0", "id": 7, "result": {}}
+    reply: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "result": {}}
     assert post(connection, reply).status == 202
     assert post(connection, reply, MODERN).status == 400
 

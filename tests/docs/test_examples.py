@@ -83,9 +83,13 @@ def test_every_remote_configuration_reads_and_sends_a_bearer(path: Path) -> None
     assert "https://memory.example.org/mcp" in text
     assert "gm_" not in text
     (entry,) = [found for found in _entries(document) if "url" in found]
-    header = entry.get("headers", {}).get("Authorization", "")
-    reference = re.fullmatch(r"Bearer (\$\{GRAYMATTER_TOKEN\}|\{env:GRAYMATTER_TOKEN\}|.+)", header)
-    assert reference or entry["bearer_token_env_var"] == "GRAYMATTER_TOKEN"
+    assert re.search(
+        r"(Bearer \$\{GRAYMATTER_TOKEN\}|Bearer \{env:GRAYMATTER_TOKEN\}|Bearer \$\{input:token\}"
+        r"|^bearer_token_env_var = .GRAYMATTER_TOKEN.)",
+        text,
+        re.MULTILINE,
+    )
+    assert entry.get("enabled", True)
 
 
 def _entries(value: object) -> Iterator[dict[str, Any]]:
