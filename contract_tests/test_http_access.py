@@ -160,6 +160,41 @@ def test_two_credentials_are_none(server: HttpServer) -> None:
         assert line.recv(4096).startswith(b"HTTP/1.1 401 ")
 
 
+@promise("http:metadata")
+def test_without_an_issuer_no_login_is_started(connection: http.client.HTTPConnection) -> None:
+    """F14: a client that finds metadata asks its user to log in."""
+    refused = ask(connection, "POST", "/mcp", PING, JSON_HEADERS)
+    assert "resource_metadata" not in refused.headers["www-authenticate"]
+    for place in ("oauth-protected-resource", "oauth-protected-resource/mcp"):
+        assert ask(connection, "GET", f"/.well-known/{place}").status == 404
+
+
+@promise("http:metadata")
+def test_with_an_issuer_a_refusal_leads_to_it(tmp_path: Path) -> None:
+    """F14: built from the public URL, whatever the proxy made of the request."""
+    public = "https://memory.example.org/team"
+    variables = {
+        "GRAYMATTER_PUBLIC_URL": public,
+        "GRAYMATTER_OAUTH_ISSUER": "https://issuer.example.org",
+        "GRAYMATTER_OAUTH_JWKS_URL": "https://issuer.example.org/keys",
+        "GRAYMATTER_HTTP_TOKEN": SERVER_TOKEN,
+    }
+    with HttpServer(tmp_path / "store", **variables) as server:
+        headers = {**JSON_HEADERS, "host": "memory.example.org"}
+        refused = server.ask("POST", "/mcp", PING, headers)
+        challenge = refused.headers["www-authenticate"]
+        assert (refused.status, refused.body) == (401, b'{"error":"unauthorized"}')
+        url = "https://memory.example.org/.well-known/oauth-protected-resource/team/mcp"
+        assert f'resource_metadata="{url}"' in challenge
+        for path in ("/team/mcp", "/mcp"):
+            place = f"/.well-known/oauth-protected-resource{path}"
+            told = server.ask("GET", place, headers={"host": "memory.example.org"})
+            assert told.document["resource"] == f"{public}/mcp"
+            assert told.document["authorization_servers"] == ["https://issuer.example.org"]
+        known = {**headers, "authorization": f"Bearer {SERVER_TOKEN}"}
+        assert server.ask("POST", "/mcp", PING, known).status == 200
+
+
 @promise("http:places")
 @pytest.mark.parametrize(
     ("header", "value", "text"),

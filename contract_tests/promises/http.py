@@ -17,6 +17,11 @@ ROWS: Final[Mapping[str, Promise]] = {
     "http:challenge": Promise(
         "10.3", "A 401 has the one body and the headers of 10.3, and says nothing of why."
     ),
+    "http:metadata": Promise(
+        "F14",
+        "With an issuer set, a 401 leads to the metadata and the metadata to the issuer; without"
+        " one, no login is started.",
+    ),
     "http:loopback-only-open": Promise(
         "C73", "Without a bearer only loopback is served; an address without a host is refused."
     ),

@@ -9,15 +9,15 @@ import logging
 import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from graymatter_mcp.errors import InvalidArgumentError
+from graymatter_mcp.surfaces.access import open_access
 from graymatter_mcp.surfaces.cli.daemon import take_over
-from graymatter_mcp.surfaces.credentials import BearerAuthenticator, OpenDoor
 from graymatter_mcp.surfaces.http.limits import HttpLimits
 from graymatter_mcp.surfaces.http.places import Places, read_address
 from graymatter_mcp.surfaces.http.proxies import Proxies
-from graymatter_mcp.surfaces.live_tokens import LiveTokens
-from graymatter_mcp.surfaces.server_token import server_token
+from graymatter_mcp.surfaces.oauth_config import oauth_config
 
 if TYPE_CHECKING:
     import ssl
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.contract.load import Bundle
     from graymatter_mcp.engine.base import Memory
     from graymatter_mcp.settings import Settings
-    from graymatter_mcp.surfaces.auth import Authenticator
+    from graymatter_mcp.surfaces.access import Access
     from graymatter_mcp.surfaces.cli.app import Invocation
     from graymatter_mcp.surfaces.http.listener import Listener
 
@@ -56,7 +56,7 @@ def serve_remote(invocation: Invocation, options: RemoteOptions) -> None:
     _log_to_stderr(is_quiet=invocation.is_quiet)
     ownership = take_over(config.data_dir, may_create=options.may_create)
     try:
-        door.choose_authenticator(config.data_dir)
+        door.grant_access(config.data_dir)
     except BaseException:
         ownership.release()
         raise
@@ -91,43 +91,49 @@ class _Door:
         if options.is_open and options.token is not None:
             raise InvalidArgumentError("--token and --no-auth exclude each other")
         self._places = Places(
-            [*_listed(settings.http_hosts), *options.hosts],
+            [*_listed(settings.http_hosts), *_public_host(settings), *options.hosts],
             [*_listed(settings.http_origins), *options.origins],
             self._address,
         )
         self._proxies = Proxies(_listed(settings.http_trusted_proxies))
         self._limits = limits_of(settings)
         self._tls = _tls(options)
-        self._authenticator: Authenticator = OpenDoor()
+        self._issuer = None if options.is_open else oauth_config(settings)
+        self._access: Access | None = None
         self._listener: Listener | None = None
 
-    def choose_authenticator(self, directory: Path) -> None:
+    def grant_access(self, directory: Path) -> None:
         """Find the server token, or make it; its place is said once, and it itself never.
 
         Args:
             directory: The data directory, held.
         """
-        if self._options.is_open:
-            return
-        kept = self._settings.http_token
-        variable = None if kept is None else kept.get_secret_value()
-        token = server_token(directory, self._options.token, variable)
-        if token.minted_at is not None:
-            _say(f"a server token was made: it is in {token.minted_at}")
-        if not token.secret:
-            _say(f"warning: {token.origin} is empty: every request is refused")
-        self._authenticator = BearerAuthenticator(token.secret, LiveTokens(directory))
+        self._access = open_access(
+            directory,
+            self._settings,
+            token=self._options.token,
+            no_auth=self._options.is_open,
+        )
+        for notice in () if self._options.is_open else self._access.notices:
+            _say(notice)
 
     def open(self, memory: Memory, bundle: Bundle, build: Callable[[], Server[Any]]) -> Listener:
         """Listen."""
         # Imported on use: what comes before must answer a bad option at once.
-        from graymatter_mcp.surfaces.http.app import HttpApp
+        from graymatter_mcp.surfaces.http.app import HttpApp, metadata_routes
         from graymatter_mcp.surfaces.http.listener import Listener, bind
         from graymatter_mcp.surfaces.mcp.http import McpEndpoint
 
         endpoint = McpEndpoint(build(), frozenset(tool.name for tool in bundle.tools))
+        assert self._access is not None, "who may come is settled before the store opens"
         app = HttpApp(
-            memory, endpoint, self._authenticator, self._places, self._proxies, self._limits
+            memory,
+            endpoint,
+            self._access.authenticator,
+            self._places,
+            self._proxies,
+            self._limits,
+            more=() if self._issuer is None else metadata_routes(self._issuer),
         )
         self._listener = Listener(bind(self._address), app.gate, self._limits, self._tls)
         return self._listener
@@ -174,6 +180,12 @@ def _tls(options: RemoteOptions) -> ssl.SSLContext | None:
     from graymatter_mcp.surfaces.http.listener import tls_context
 
     return tls_context(options.certificate, options.key)
+
+
+def _public_host(settings: Settings) -> list[str]:
+    """Return the host under which clients know us, which a proxy may pass on."""
+    host = urlsplit(settings.public_url).netloc
+    return [host] if host else []
 
 
 def _listed(text: str) -> list[str]:
