@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import logging
+import os
 import resource
 import socket
 import ssl
@@ -44,8 +46,10 @@ def bind(address: Address) -> socket.socket:
             address.host, address.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         return socket.create_server(target[:2], family=family, backlog=_BACKLOG)
+    except socket.gaierror as exc:
+        raise StoreUnavailableError(f"cannot listen on {address}: no such host") from exc
     except OSError as exc:
-        reason = exc.strerror or "it cannot be resolved"
+        reason = os.strerror(exc.errno or errno.EADDRNOTAVAIL).lower()
         raise StoreUnavailableError(f"cannot listen on {address}: {reason}") from exc
 
 
@@ -100,6 +104,8 @@ class Listener:
             lifespan="off",
             log_config=None,
             access_log=False,
+            # By default it believes what any peer on loopback says of a client's address.
+            proxy_headers=False,
             timeout_keep_alive=int(limits.idle_timeout_s),
         )
         # Its words on broken requests are anybody's to provoke; what matters the gate logs.
@@ -175,19 +181,39 @@ class Listener:
         tls: ssl.SSLContext,
     ) -> None:
         secured: Any = None
+        hasty = _Hasty()
         with suppress(OSError):
             secured = await asyncio.get_running_loop().start_tls(
                 transport,
-                protocol,
+                hasty,
                 tls,
                 server_side=True,
                 ssl_handshake_timeout=self._limits.client_timeout_s,
             )
-        if secured is None:
+        if secured is None or hasty.is_lost:
             ticket.give_back()
             transport.abort()
             return
+        secured.set_protocol(protocol)
         protocol.connection_made(secured)
+        if hasty.received:
+            protocol.data_received(bytes(hasty.received))
+
+
+class _Hasty(asyncio.Protocol):
+    """Keeps what a client sends together with the end of its handshake."""
+
+    def __init__(self) -> None:
+        self.received = bytearray()
+        self.is_lost = False
+
+    def data_received(self, data: bytes) -> None:
+        """Keep it for the protocol that is about to take over."""
+        self.received += data
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Note that nobody is there to take over from."""
+        self.is_lost = True
 
 
 class _Doorman(asyncio.Protocol):

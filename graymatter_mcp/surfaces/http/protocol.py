@@ -70,9 +70,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Give the place back."""
         self._stop_timer()
         self._ticket.give_back()
-        # During a TLS handshake that fails there never was a connection to us.
-        if self.transport is not None:  # pyright: ignore[reportUnnecessaryComparison] - before it
-            super().connection_lost(exc)
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Read on, as long as the head stays within its bounds."""
