@@ -3,8 +3,7 @@
 Made from the schema files by `python -m graymatter_mcp.contract`; do not edit.
 """
 
-from __future__ import annotations
-
+# Without postponed evaluation, which would hide from readers at run time which keys are required.
 from typing import Any, Final, Literal, NotRequired, TypedDict
 
 
