@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -100,8 +100,8 @@ def arguments(name: str, breaks: str, tool: str, change: Callable[[Message], Non
     """Tamper with the arguments of a call before the server sees them."""
 
     def on_request(request: Message) -> Message:
-        params: Any = request.get("params", {})
-        sent: Any = params.get("arguments") if isinstance(params, dict) else None  # pyright: ignore[reportUnknownMemberType] - parsed JSON
+        params: Any = request.get("params")
+        sent: Any = cast("Message", params).get("arguments") if isinstance(params, dict) else None
         if request["method"] == "tools/call" and isinstance(sent, dict):
             changed: Message = json.loads(json.dumps(sent))
             if tool in ("*", params["name"]):

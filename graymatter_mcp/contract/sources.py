@@ -72,9 +72,9 @@ def _read_file(path: Path) -> Any:
         document: Any = json.loads(path.read_bytes())
     except ValueError as exc:
         raise NotAContractError("the file is not JSON") from exc
-    is_answer = isinstance(document, dict) and "result" in document
     # An answer to tools/list may be kept whole.
-    return cast("dict[str, Any]", document)["result"] if is_answer else document
+    whole = cast("dict[str, Any]", document) if isinstance(document, dict) else {}
+    return whole.get("result", cast("Any", document))
 
 
 def _ask_server(words: str, headers: Mapping[str, str]) -> Any:
