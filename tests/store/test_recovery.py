@@ -165,6 +165,34 @@ def test_a_garbled_log_opens_keeps_a_copy_and_says_so(
     assert "after the damage" in texts(killed)
 
 
+FIRST_BLOCK = 12_288
+
+
+def test_a_block_that_a_kill_left_half_rewritten_is_mended_and_said(killed: Path) -> None:
+    """F24: a kill within a checkpoint tears a block: it opens, says so, every fact is there."""
+    data = bytearray(killed.read_bytes())
+    data[FIRST_BLOCK : FIRST_BLOCK + 8] = b"\xa5" * 8
+    killed.write_bytes(data)
+    assert texts(killed) == numbered(20)
+    (report,) = read_reports(killed)
+    assert report["what"].startswith("a block of the database file was half rewritten: mended")
+    (kept,) = killed.parent.glob("gray.duckdb.damaged-*")
+    assert kept.read_bytes() == data
+    assert stat.S_IMODE(killed.stat().st_mode) == 0o600
+    assert texts(killed) == numbered(20)
+
+
+def test_a_block_that_is_bad_in_truth_is_refused_and_stays(killed: Path) -> None:
+    """F24: what cannot be read is not made to look good."""
+    data = bytearray(killed.read_bytes())
+    data[FIRST_BLOCK + 8 : FIRST_BLOCK + 60_000] = b"\xa5" * (60_000 - 8)
+    killed.write_bytes(data)
+    with pytest.raises(StoreUnavailableError, match="damaged or of another kind"):
+        DuckDBStore(killed)
+    assert killed.read_bytes() == data
+    assert list(killed.parent.glob(".*")) == []
+
+
 def test_facts_in_the_journal_survive_the_loss_of_the_log(path: Path) -> None:
     """F24: every acknowledged fact is there, also when the log of the database is gone."""
     DuckDBStore(path).close()

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 import duckdb
 
 from graymatter_mcp.errors import StoreUnavailableError
+from graymatter_mcp.store.duckdb.torn import is_torn, mend
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -86,9 +87,21 @@ class Salvage:
             try:
                 return self._connect()
             except duckdb.Error as exc:
+                if is_torn(str(exc)) and self._mend(str(exc)):
+                    continue
                 if _REPLAY_FAILED not in str(exc) or not self._wal.exists():
                     raise
                 self._cut_log(_POSITION.search(str(exc)))
+
+    def _mend(self, complaint: str) -> bool:
+        kept = self._path.with_name(f"{self._path.name}.damaged-{_stamp()}")
+        if not mend(self._path, self._wal, complaint, kept):
+            return False
+        self._reports.append(
+            "a block of the database file was half rewritten: mended, and all of it could be read;"
+            f" the file as it was is kept as {kept.name}"
+        )
+        return True
 
     def _cut_log(self, found: re.Match[str] | None) -> None:
         position = 0 if found is None else int(found[1])
