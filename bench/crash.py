@@ -86,7 +86,10 @@ def _measure(mode: Mischief, options: argparse.Namespace) -> list[Table]:
             _kill_often(arena, mode, options)
         finally:
             arena.end()
-        stop_owner(directory)
+        # A client that was killed may have started one that comes up only now.
+        while _owners(directory):
+            stop_owner(directory)
+            time.sleep(0.1)
         findings = examine(directory, [scribe.log for scribe in arena.scribes])
         append = append_and_sync(directory)
     refusals = Counter(text for one in arena.scribes for _, text in one.log.refused)
