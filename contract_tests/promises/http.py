@@ -68,4 +68,10 @@ ROWS: Final[Mapping[str, Promise]] = {
     "http:fuzz": Promise(
         "issue:4", "Whatever is sent, there is no 500 and nothing of the inside in an answer."
     ),
+    "interop:conformance": Promise(
+        "issue:4", "The official conformance suite finds no failure, in both eras."
+    ),
+    "interop:inspector": Promise("issue:4", "The official inspector is content in strict mode."),
+    "interop:mcpcheck": Promise("issue:4", "mcpcheck passes all of its checks, strictly."),
+    "interop:doctor": Promise("issue:4", "The fuzz of mcp-doctor finds nothing."),
 }

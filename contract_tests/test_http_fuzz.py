@@ -9,17 +9,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from contract_tests.http_inside import Asked, answer, serving
+from contract_tests.manifest import promise
 from contract_tests.wire import ENVELOPE
 from graymatter_mcp.contract.load import load_bundle
 from graymatter_mcp.surfaces.credentials import OpenDoor
-from tests.surfaces.http.asgi import Asked, answer, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from contract_tests.http_inside import Answered
     from contract_tests.inside import Engine
     from graymatter_mcp.surfaces.http.app import HttpApp
-    from tests.surfaces.http.asgi import Answered
 
 pytestmark = pytest.mark.slow
 
@@ -151,6 +152,7 @@ sent: list[int] = []
 """How many requests each example made."""
 
 
+@promise("http:fuzz")
 @given(st.lists(requests(), min_size=REQUESTS_AN_EXAMPLE, max_size=REQUESTS_AN_EXAMPLE))
 @settings(
     max_examples=EXAMPLES,
@@ -166,6 +168,7 @@ def test_no_request_breaks_the_server_or_sees_its_inside(
     sent.append(len(batch))
 
 
+@promise("http:fuzz")
 def test_as_many_were_sent_as_the_issue_asks_for() -> None:
     """Issue 4: counted, since a generator may stop early."""
     if not sent:
