@@ -87,8 +87,23 @@ messages = st.fixed_dictionaries(
     {"jsonrpc": st.just("2.0") | values, "method": methods | values},
     optional={"id": st.integers() | values, "params": params | values, "result": values},
 )
+calls = st.fixed_dictionaries(
+    {
+        "jsonrpc": st.just("2.0"),
+        "id": st.integers(),
+        "method": st.just("tools/call"),
+        "params": st.fixed_dictionaries(
+            {
+                "name": st.sampled_from(TOOLS),
+                "arguments": arguments,
+                "_meta": st.just(dict(ENVELOPE)),
+            }
+        ),
+    }
+)
 bodies = (
-    st.builds(lambda value: json.dumps(value).encode("utf-8", "surrogatepass"), messages | values)
+    st.builds(lambda value: json.dumps(value).encode(), calls)
+    | st.builds(lambda value: json.dumps(value).encode(), messages | values)
     | st.binary(max_size=60)
     | st.builds(lambda message: json.dumps([message]).encode(), messages)
 )
@@ -109,8 +124,8 @@ ORDINARY: Final = [
 ]
 headers = st.builds(
     lambda base, more: [*base, *more],
-    st.sampled_from([ORDINARY, ORDINARY, ORDINARY, []]),
-    st.lists(st.tuples(header_names, header_values), max_size=3),
+    st.sampled_from([*[ORDINARY] * 9, []]),
+    st.just([]) | st.lists(st.tuples(header_names, header_values), max_size=2),
 )
 
 
@@ -123,8 +138,8 @@ def requests(draw: st.DrawFn) -> Asked:
         chosen = [*chosen, *_routing(body)]
     cut = draw(st.integers(0, len(body)))
     return Asked(
-        method=draw(st.sampled_from(["POST", "POST", "POST", "POST", "GET", "DELETE", "X"])),
-        path=draw(st.sampled_from(["/mcp", "/mcp", "/mcp", "/live", "/ready", "/metrics", "/%00"])),
+        method=draw(st.sampled_from([*["POST"] * 12, "GET", "DELETE", "X"])),
+        path=draw(st.sampled_from([*["/mcp"] * 12, "/live", "/ready", "/metrics", "/%00"])),
         headers=chosen,
         body=draw(st.sampled_from([(body,), (body[:cut], body[cut:])])),
     )
