@@ -34,8 +34,11 @@ UNKNOWN: Final[tuple[str, ...]] = (
     "other audience",
 )
 KNOWN: Final[tuple[str, ...]] = ("server", "full", "read_only", "pinned")
-OPEN_STATUS: Final = dict.fromkeys((*UNKNOWN, *KNOWN), 200)
-CLOSED_STATUS: Final = dict.fromkeys(UNKNOWN, 401) | dict.fromkeys(KNOWN, 200)
+OPEN_STATUS: Final[dict[str, int]] = {str(kind): 200 for kind in (*UNKNOWN, *KNOWN)}
+CLOSED_STATUS: Final[dict[str, int]] = {
+    **{str(kind): 401 for kind in UNKNOWN},
+    **{str(kind): 200 for kind in KNOWN},
+}
 
 EXPECTED: Final[dict[tuple[str, str], dict[str, int]]] = {
     ("/live", "GET"): OPEN_STATUS,
@@ -45,7 +48,7 @@ EXPECTED: Final[dict[tuple[str, str], dict[str, int]]] = {
     ("/healthz", "GET"): OPEN_STATUS,
     ("/healthz", "HEAD"): OPEN_STATUS,
     ("/mcp", "POST"): CLOSED_STATUS,
-    ("/metrics", "GET"): CLOSED_STATUS | {"pinned": 403},
+    ("/metrics", "GET"): {**CLOSED_STATUS, "pinned": 403},
 }
 """Route and method: the status of each kind of credential. A new route without a row fails."""
 

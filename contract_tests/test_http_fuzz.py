@@ -101,11 +101,23 @@ calls = st.fixed_dictionaries(
         ),
     }
 )
+
+
+def as_body(value: object) -> bytes:
+    """Write a value as the body of a request."""
+    return json.dumps(value).encode()
+
+
+def as_batch(message: object) -> bytes:
+    """Write a message as a batch of one."""
+    return as_body([message])
+
+
 bodies = (
-    st.builds(lambda value: json.dumps(value).encode(), calls)
-    | st.builds(lambda value: json.dumps(value).encode(), messages | values)
+    st.builds(as_body, calls)
+    | st.builds(as_body, messages | values)
     | st.binary(max_size=60)
-    | st.builds(lambda message: json.dumps([message]).encode(), messages)
+    | st.builds(as_batch, messages)
 )
 header_values = st.sampled_from(
     b"application/json */* text/html 2025-11-25 2026-07-28 2031-01-01 tools/call tools/list"
@@ -117,15 +129,24 @@ header_names = st.sampled_from(
     b" transfer-encoding mcp-session-id x-request-id x-forwarded-for authorization"
     b" mcp-param-a".split()
 )
-ORDINARY: Final = [
+Headers = list[tuple[bytes, bytes]]
+ORDINARY: Final[Headers] = [
     (b"host", b"localhost"),
     (b"accept", b"application/json"),
     (b"content-type", b"application/json"),
 ]
-headers = st.builds(
-    lambda base, more: [*base, *more],
-    st.sampled_from([*[ORDINARY] * 9, []]),
-    st.just([]) | st.lists(st.tuples(header_names, header_values), max_size=2),
+
+
+def joined(base: Headers, more: Headers) -> Headers:
+    """Put further headers after the ordinary ones."""
+    return [*base, *more]
+
+
+headers: st.SearchStrategy[Headers] = st.builds(
+    joined,
+    st.sampled_from([*[ORDINARY] * 9, list[tuple[bytes, bytes]]()]),
+    st.just(list[tuple[bytes, bytes]]())
+    | st.lists(st.tuples(header_names, header_values), max_size=2),
 )
 
 
@@ -145,7 +166,7 @@ def requests(draw: st.DrawFn) -> Asked:
     )
 
 
-def _routing(body: bytes) -> list[tuple[bytes, bytes]]:
+def _routing(body: bytes) -> Headers:
     """Return the headers that the 2026 era wants for a body, if it has any."""
     try:
         message: Any = json.loads(body)
