@@ -24,9 +24,10 @@ const agent_id = `ts-${lib}`;
 await client.callTool({ name: "memory_add", arguments: { agent_id, text: "Ports: 8137" } });
 const found = await client.callTool({ name: "memory_search", arguments: { agent_id, query: "8137" } });
 const refused = await client.callTool({ name: "memory_search", arguments: { agent_id, query: "" } });
+const server = client.getServerVersion()?.name;
 await client.close();
 const report = {
-  server: client.getServerVersion()?.name,
+  server,
   tools: tools.map((tool) => tool.name),
   facts: found.structuredContent?.facts,
   refused: refused.isError === true,

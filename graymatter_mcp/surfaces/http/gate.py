@@ -123,15 +123,23 @@ class Gate:
 
     # What follows is for the passage of one request.
 
-    def open_route(self, path: str, method: str) -> Route:
+    def find_route(self, path: str) -> Route:
         """Find the route.
 
         Raises:
-            RefusedError: There is none, or not for this method, or not any more.
+            RefusedError: There is none.
         """
         route = self._table.find(path)
         if route is None:
             raise RefusedError(error_answer(404, "not found"))
+        return route
+
+    def check_method(self, route: Route, method: str) -> None:
+        """Check what is to be done there.
+
+        Raises:
+            RefusedError: Not this, or not any more.
+        """
         if method not in route.methods:
             allow = ", ".join(route.methods)
             raise RefusedError(
@@ -139,7 +147,6 @@ class Gate:
             )
         if self.is_draining and not route.while_draining:
             raise RefusedError(DRAINING)
-        return route
 
     def check_place(self, headers: Mapping[str, str], repeated: frozenset[str]) -> None:
         """Check `Host` and `Origin`.
@@ -245,8 +252,9 @@ class _Passage:
     async def _pass(self, receive: Receive) -> HttpAnswer:
         gate = self._gate
         gate.check_place(self.headers, self.repeated)
-        route = gate.open_route(self._path, self.method)
+        route = gate.find_route(self._path)
         self.place = route.path
+        gate.check_method(route, self.method)
         self._is_open = route.is_open
         principal = None
         if not route.is_open:
