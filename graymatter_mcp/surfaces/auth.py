@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
 from graymatter_mcp.errors import ForbiddenError, StoreUnavailableError, UnauthorizedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 __all__ = [
     "PLAIN_CHALLENGE",
@@ -23,16 +19,12 @@ __all__ = [
     "Principal",
     "Scope",
     "bearer_of",
-    "principal_of",
 ]
 
 PLAIN_CHALLENGE: Final = 'Bearer realm="graymatter"'
 """`WWW-Authenticate` where no issuer is configured: it starts no OAuth flow in a client."""
 
 _BEARER: Final = re.compile(r"bearer +([!-~]+) *", re.IGNORECASE)
-
-PRINCIPAL_KEY: Final = "graymatter.principal"
-"""Where the ASGI scope of a request holds its principal."""
 
 
 class Scope(StrEnum):
@@ -104,13 +96,3 @@ def bearer_of(authorization: str | None) -> str | None:
     """
     match = None if authorization is None else _BEARER.fullmatch(authorization)
     return None if match is None else match[1]
-
-
-def principal_of(scope: Mapping[str, Any]) -> Principal:
-    """Return the caller of a request that passed the bearer check.
-
-    Args:
-        scope: ASGI scope of the request.
-    """
-    principal: Principal = scope[PRINCIPAL_KEY]
-    return principal

