@@ -19,7 +19,8 @@ class IssuerProcess:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, str(SCRIPT)],
+            # Not with the script's folder first: it has a package named as one of Python's.
+            [sys.executable, "-P", str(SCRIPT)],
             stdout=subprocess.PIPE,
             env={**os.environ, "AUTHLIB_INSECURE_TRANSPORT": "1"},
         )
