@@ -47,8 +47,10 @@ def unknown_tools_and_methods(case: Case) -> None:
     for arguments in _NO_OBJECTS:
         found = _code(session.call("memory_search", arguments))
         expect_equal(found, INVALID_PARAMS, "the code for arguments that are no object")
-    found = _code(session.ask("tools/call", {"name": 7, "arguments": {}}))
-    expect_equal(found, INVALID_PARAMS, "the code for a name that is no text")
+    if session.wire.is_stream or not session.is_stateless:
+        # Stateless HTTP names the tool in a header too, which cannot hold what is no text.
+        found = _code(session.ask("tools/call", {"name": 7, "arguments": {}}))
+        expect_equal(found, INVALID_PARAMS, "the code for a name that is no text")
     expect_equal(_code(session.ask("no/such-method", {})), UNKNOWN_METHOD, "an unknown method")
     reply = case.reply("memory_search", None)
     expect(reply.is_error, "null arguments count as none, and a search needs some")
