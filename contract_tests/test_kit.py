@@ -52,7 +52,7 @@ def at(server: HttpServer, token: str) -> Target:
     return Target(url=server.url, headers={"Authorization": f"Bearer {token}"})
 
 
-@promise("kit:ours-passes")
+@promise("kit:ours-passes", *(check.id for check in CHECKS))
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", REVISIONS)
 def test_our_server_keeps_every_promise(command: list[str], revision: str) -> None:

@@ -54,10 +54,10 @@ ROWS: Final[Mapping[str, Promise]] = {
     "http:flood": Promise("issue:4", "Silent connections by the thousand keep nobody else out."),
     "http:probes": Promise(
         "C72",
-        "/live says that the process lives, /ready and /healthz that the store answers.",
+        "`/live` says that the process lives, `/ready` and `/healthz` that the store answers.",
         "the store that is lost while it serves is tried inside only",
     ),
-    "http:metrics": Promise("11.4", "/metrics counts requests and facts, in a bounded text."),
+    "http:metrics": Promise("11.4", "`/metrics` counts requests and facts, in a bounded text."),
     "http:tls": Promise("issue:4", "With a certificate the server speaks TLS only."),
     "http:drain": Promise(
         "issue:4", "SIGTERM ends a server after its answers are given, with status 0."

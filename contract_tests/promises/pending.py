@@ -10,7 +10,6 @@ if TYPE_CHECKING:
 _CONSOLIDATION: Final = "consolidation as a command; its arithmetic is held in tests/engine"
 _HOOKS: Final = "hooks and `init`"
 _DATA_PLANE: Final = "the data plane"
-_STORE: Final = "the store; held in tests/store"
 
 PENDING: Final[Mapping[str, str]] = {
     "C65": _CONSOLIDATION,
@@ -22,13 +21,11 @@ PENDING: Final[Mapping[str, str]] = {
     "C75": "a client's view of `doctor`; held in tests/cli",
     "F4": "bounds of dependencies; held in tests/packaging",
     "F6": "environments of other builds of Python",
-    "F14": "OAuth: metadata and issuers",
     "F18": _HOOKS,
     "F19": "encryption",
     "F20": _DATA_PLANE,
     "F21": "recall that says when there is nothing",
     "F23": "another model; held in tests/engine",
-    "F24": _STORE,
     "F25": _DATA_PLANE,
     "F26": _HOOKS,
     "F28": _CONSOLIDATION,
@@ -36,7 +33,6 @@ PENDING: Final[Mapping[str, str]] = {
     "F31": _HOOKS,
     "F32": _HOOKS,
     "F33": _HOOKS,
-    "F35": _STORE,
     "F36": "import",
 }
 """Case -> with what its rows come. A case leaves this list when it gets its first row."""
