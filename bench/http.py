@@ -37,7 +37,7 @@ _TOKEN: Final = "of-the-benchmark"  # noqa: S105 - of a server that ends with it
 _DEADLINE_S: Final = 120.0
 _TOOL: Final = "memory_search"
 _ARGUMENTS: Final = {"agent_id": SHELF, "query": "which port"}
-_META: Final = {
+_META: Final[dict[str, object]] = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
 }

@@ -100,7 +100,7 @@ def open_door(door: str, transport: str, directory: Path) -> Client:
     return PythonClient(parameters, "auto" if door == "python-auto" else "legacy")
 
 
-@pytest.fixture(scope="session", params=DOORS, ids=map(door_id, DOORS))
+@pytest.fixture(scope="session", params=DOORS, ids=[door_id(door) for door in DOORS])
 def caller(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Caller]:

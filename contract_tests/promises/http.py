@@ -72,6 +72,6 @@ ROWS: Final[Mapping[str, Promise]] = {
         "issue:4", "The official conformance suite finds no failure, in both eras."
     ),
     "interop:inspector": Promise("issue:4", "The official inspector is content in strict mode."),
-    "interop:mcpcheck": Promise("issue:4", "mcpcheck passes all of its checks, strictly."),
+    "interop:mcpcheck": Promise("issue:4", "`mcpcheck` passes all of its checks, strictly."),
     "interop:doctor": Promise("issue:4", "The fuzz of mcp-doctor finds nothing."),
 }
