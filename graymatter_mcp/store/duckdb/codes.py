@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from graymatter_mcp.store.duckdb.parts import in_parts
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -42,6 +44,23 @@ def distances(codes: NDArray[np.uint64], query: NDArray[np.uint64]) -> NDArray[n
         for word, bits in zip(codes, query, strict=True):
             part += np.bitwise_count(word[start : start + _CHUNK] ^ bits)
     return counts
+
+
+def exact_products(vectors: NDArray[np.float32], query: NDArray[np.int16]) -> NDArray[np.float32]:
+    """Return the product of each vector with the query; whole numbers, so no order changes them.
+
+    Args:
+        vectors: Fixed point, shape (vectors, dim).
+        query: Fixed point, shape (dim,).
+    """
+    other = query.astype(np.float32)
+    products = np.empty(len(vectors), np.float32)
+
+    def multiply(part: slice) -> None:
+        np.matmul(vectors[part], other, out=products[part])
+
+    in_parts(len(vectors), multiply)
+    return products
 
 
 def similarities(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graymatter_mcp.store.duckdb.codes import sign_codes, similarities
+from graymatter_mcp.store.duckdb.codes import exact_products, sign_codes, similarities
 from graymatter_mcp.store.duckdb.columns import Column
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class VectorsView:
 
     def _products(self, query: NDArray[np.int16], wanted: NDArray[np.bool_]) -> NDArray[np.float32]:
         if self._whole is not None:
-            return self._whole @ query.astype(np.float32)
+            return exact_products(self._whole, query)
         return similarities(self._fixed, self._codes, query, wanted)
 
     @cached_property
