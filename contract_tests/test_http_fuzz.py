@@ -87,7 +87,7 @@ messages = st.fixed_dictionaries(
     {"jsonrpc": st.just("2.0") | values, "method": methods | values},
     optional={"id": st.integers() | values, "params": params | values, "result": values},
 )
-calls = st.fixed_dictionaries(
+calls: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {
         "jsonrpc": st.just("2.0"),
         "id": st.integers(),

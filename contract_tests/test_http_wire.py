@@ -169,6 +169,24 @@ def test_a_header_sent_twice_is_a_mismatch(server: HttpServer) -> None:
 
 
 @promise("http:codes")
+def test_white_space_around_a_header_is_no_part_of_it(server: HttpServer) -> None:
+    """RFC 9110, 5.5; the conformance suite sends it."""
+    body = json.dumps(enveloped("ping")).encode()
+    lines = [
+        "POST /mcp HTTP/1.1",
+        "host:  localhost \t",
+        "accept: application/json",
+        "content-type: application/json",
+        f"mcp-protocol-version: \t{STATELESS_REVISION}  ",
+        "mcp-method:   ping  ",
+        f"content-length: {len(body)}",
+    ]
+    with server.raw() as line:
+        line.sendall("\r\n".join([*lines, "", ""]).encode() + body)
+        assert line.recv(65536).startswith(b"HTTP/1.1 404 ")
+
+
+@promise("http:codes")
 def test_an_unsupported_version_gets_the_list(connection: http.client.HTTPConnection) -> None:
     """The wire, section 7: a client of both eras can then try again."""
     version = {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}

@@ -303,7 +303,8 @@ def _fold(raw: list[tuple[bytes, bytes]]) -> tuple[dict[str, str], frozenset[str
         key = name.decode("latin-1")
         if key in headers:
             repeated.add(key)
-        headers[key] = value.decode("latin-1")
+        # White space around a value is no part of it, and the parser leaves what follows one.
+        headers[key] = value.decode("latin-1").strip(" \t")
     return headers, frozenset(repeated)
 
 
