@@ -12,7 +12,7 @@ from graymatter_mcp.errors import (
     InvalidArgumentError,
     NoCheckpointsError,
 )
-from graymatter_mcp.model.checkpoints import Checkpoint
+from graymatter_mcp.model.checkpoints import MAX_DEPTH, Checkpoint, depth
 from graymatter_mcp.store.base import WriteBatch
 
 if TYPE_CHECKING:
@@ -46,6 +46,9 @@ class Checkpoints:
             InvalidArgumentError: It could not come back as it went in.
         """
         _check_json([state, [(one.role, one.content) for one in messages], dict(metadata)])
+        # Not earlier: this goes round for ever where a state holds itself.
+        if depth(state) > MAX_DEPTH:
+            raise InvalidArgumentError(f"a state must not be deeper than {MAX_DEPTH} levels")
         at, checkpoint_id = self._clock.stamp()
         checkpoint = Checkpoint(
             id=checkpoint_id,

@@ -31,6 +31,8 @@ from graymatter_mcp import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from graymatter_mcp.model.checkpoints import JsonObject
+
 NONE: Any = None
 
 
@@ -227,6 +229,20 @@ def test_a_checkpoint_that_could_not_come_back_is_refused(memory: Memory, state:
     with pytest.raises(InvalidArgumentError, match="JSON"):
         store.save_checkpoint("ana", messages=[Message(role="user", content="\ud800")])
     assert store.list_checkpoints("ana") == []
+
+
+def test_a_state_as_deep_as_readers_go_is_saved_and_one_level_more_is_refused(
+    memory: Memory,
+) -> None:
+    """Contract 7: the same edge as at the door of tools, whoever asks."""
+    store = memory.advanced()
+    deep: JsonObject = {}
+    for _ in range(100):
+        deep = {"x": deep}
+    saved = store.save_checkpoint("ana", deep)
+    with pytest.raises(InvalidArgumentError, match="deeper than"):
+        store.save_checkpoint("ana", {"x": deep})
+    assert store.list_checkpoints("ana") == [saved]
 
 
 def test_options_are_read_once_and_aliases_and_counters_are_there(memory: Memory) -> None:

@@ -7,15 +7,12 @@ import math
 from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from graymatter_mcp.errors import InvalidArgumentError
+from graymatter_mcp.model.checkpoints import MAX_DEPTH, depth
 from graymatter_mcp.model.ids import UNSET
 from graymatter_mcp.surfaces.mcp.purity import refuse_bad_text
 
 if TYPE_CHECKING:
     from graymatter_mcp.model.checkpoints import JsonObject
-
-MAX_DEPTH: Final = 100
-"""JSON readers of clients and of the transports stop at 200 to 255 levels: what could not be given
-back is refused when it is saved."""
 
 _NOTHING: Final = frozenset({"", "null"})
 
@@ -49,33 +46,19 @@ def decode_state(text: str) -> JsonObject:
         raise _invalid("a number is too long") from exc
     if not isinstance(decoded, dict):
         raise _invalid("expected an object")
-    if _depth(cast("object", decoded)) > MAX_DEPTH:
+    if depth(cast("object", decoded)) > MAX_DEPTH:
         raise _too_deep()
     refuse_bad_text("state", cast("object", decoded))
     return cast("JsonObject", decoded)
 
 
 def _encoded(value: JsonObject) -> str:
-    if _depth(value) > MAX_DEPTH:
+    if depth(value) > MAX_DEPTH:
         raise _too_deep()
     try:
         return json.dumps(value, ensure_ascii=False, allow_nan=False)
     except ValueError as exc:
         raise _invalid("a number is too long") from exc
-
-
-def _depth(value: object) -> int:
-    level, depth = [value], 0
-    while level:
-        depth += 1
-        level = [child for node in level for child in _children(node)]
-    return depth - 1
-
-
-def _children(node: object) -> list[object]:
-    if isinstance(node, dict):
-        return list(cast("dict[str, object]", node).values())
-    return cast("list[object]", node) if isinstance(node, list) else []
 
 
 def _finite(digits: str) -> float:
