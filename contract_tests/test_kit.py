@@ -120,7 +120,9 @@ def test_our_server_at_a_url_keeps_every_promise_that_http_can_carry(
     tmp_path: Path, revision: str
 ) -> None:
     """Issue 7: in every era, with a token."""
-    with HttpServer(tmp_path / "store", "--token", TOKEN) as server:
+    # The kit waits where a server limits requests; here nobody should.
+    limits = {"GRAYMATTER_RATE_LIMIT": "0"}
+    with HttpServer(tmp_path / "store", "--token", TOKEN, **limits) as server:
         verdict = check_server(at(server, TOKEN), bundle_document(""), revisions=[revision])
     skipped = {check.id for check in CHECKS if check.streams_only}
     bad = {one.check: one.detail for one in verdict.outcomes if one.status != KEPT}
@@ -142,6 +144,19 @@ def test_a_server_at_a_url_is_a_target_and_its_token_a_header(tmp_path: Path) ->
     assert {one.check: one.detail for one in bad.outcomes} == {
         "server:opens": "the server wants a token: give one with --header"
     }
+
+
+@promise("kit:ours-passes")
+@pytest.mark.slow
+def test_a_server_that_limits_requests_is_given_its_time(tmp_path: Path) -> None:
+    """Issue 7: a limit of the server is no broken promise."""
+    checks = [check for check in CHECKS if check.id == "found:at-once"]
+    limits = {"GRAYMATTER_RATE_LIMIT": "9"}
+    with HttpServer(tmp_path / "store", "--token", TOKEN, **limits) as server:
+        verdict = check_server(
+            at(server, TOKEN), bundle_document(""), revisions=REVISIONS[-1:], checks=checks
+        )
+    assert verdict.is_kept, verdict.table()
 
 
 @promise("kit:ours-passes")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import time
 import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Any, Final
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _ACCEPT: Final = "application/json, text/event-stream"
 _SESSION: Final = "mcp-session-id"
 _UNAUTHORIZED: Final = 401
+_TOO_MANY: Final = 429
+_TRIES: Final = 3
+_MAX_WAIT_S: Final = 60.0
 
 
 class HttpWire:
@@ -56,6 +60,27 @@ class HttpWire:
         """Nothing is kept open."""
 
     def _post(self, message: Message, revision: str) -> tuple[str, bytes]:
+        # A URL that opens a file is refused before: see `connect`.
+        request = urllib.request.Request(  # noqa: S310
+            self._url, encode(message), self._headers_of(message, revision)
+        )
+        for _ in range(_TRIES):
+            try:
+                with self._opener.open(request, timeout=DEADLINE_S) as answer:
+                    return self._read(answer)
+            except urllib.error.HTTPError as exc:
+                with exc:
+                    if exc.code == _UNAUTHORIZED:
+                        text = "the server wants a token: give one with --header"
+                        raise WireError(text) from None
+                    if exc.code != _TOO_MANY:
+                        return self._read(exc)
+                    time.sleep(_wait_s(exc.headers.get("Retry-After")))
+            except (OSError, http.client.HTTPException) as exc:
+                raise WireError("the server cannot be reached") from exc
+        raise WireError("the server goes on asking for fewer requests a minute")
+
+    def _headers_of(self, message: Message, revision: str) -> dict[str, str]:
         headers = {"Content-Type": "application/json", "Accept": _ACCEPT, **self._headers}
         if message["method"] != "initialize":
             headers["MCP-Protocol-Version"] = revision
@@ -66,23 +91,19 @@ class HttpWire:
                 headers["Mcp-Name"] = name
         elif self._session:
             headers[_SESSION] = self._session
-        # A URL that opens a file is refused before: see `connect`.
-        request = urllib.request.Request(self._url, encode(message), headers)  # noqa: S310
-        try:
-            with self._opener.open(request, timeout=DEADLINE_S) as answer:
-                return self._read(answer)
-        except urllib.error.HTTPError as exc:
-            with exc:
-                if exc.code == _UNAUTHORIZED:
-                    text = "the server wants a token: give one with --header"
-                    raise WireError(text) from None
-                return self._read(exc)
-        except (OSError, http.client.HTTPException) as exc:
-            raise WireError("the server cannot be reached") from exc
+        return headers
 
     def _read(self, answer: Any) -> tuple[str, bytes]:
         self._session = answer.headers.get(_SESSION) or self._session
         return answer.headers.get_content_type(), answer.read()
+
+
+def _wait_s(retry_after: str | None) -> float:
+    """Return how long a server that limits requests wants to be left alone; at most a minute."""
+    try:
+        return max(0.0, min(float(retry_after or 1), _MAX_WAIT_S))
+    except ValueError:
+        return 1.0  # a date, which tells no more than that it is soon
 
 
 def _message_of(content_type: str, body: bytes) -> Message:
