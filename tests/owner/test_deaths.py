@@ -22,7 +22,7 @@ from contract_tests.wire import initialize, request
 
 KILLS: Final = 6
 ADDS_A_ROUND: Final = 40
-ROUNDS: Final = 30
+ROUNDS: Final = 100
 WARM_UP: Final = 10
 MEGABYTE: Final = 1024 * 1024
 
@@ -107,6 +107,41 @@ def test_calls_are_answered_after_a_sleep(store: Path, sleepers: str) -> None:
         assert "before" in answers[2]["facts"]
         assert sorted(session.facts("a")) == ["before", "fact 1"]
         assert owner_pid(store) == owner
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_signal_ends_an_owner_and_its_clients_notice_nothing(store: Path, name: str) -> None:
+    """F1, F2: what it had read is answered by it, the rest by the next; each fact is there once."""
+    with Session(store) as session:
+        session.ok("memory_add", agent_id="a", text="before")
+        owner = owner_pid(store)
+        session.send(*map(add, range(ADDS_A_ROUND)))
+        os.kill(owner, signal.Signals[name])
+        answers = [session.receive() for _ in range(ADDS_A_ROUND)]
+        assert {answer["id"] for answer in answers} == set(range(ADDS_A_ROUND))
+        assert all(answer["result"]["structuredContent"]["stored"] for answer in answers)
+        wait_until(lambda: not is_running(owner), "the owner ends")
+        assert len(session.facts("a")) == ADDS_A_ROUND + 1
+        assert owner_pid(store) != owner
+
+
+def test_an_owner_is_out_of_reach_of_its_first_clients_terminal_and_death(store: Path) -> None:
+    """F2: Ctrl-C and hang-up go to a session that is not its own; a killed bridge is let go."""
+    with Session(store) as first, Session(store) as second:
+        first.ok("memory_add", agent_id="a", text="x")
+        owner = owner_pid(store)
+        assert os.getsid(owner) == owner != os.getsid(0)
+        first.send(*map(add, range(ADDS_A_ROUND)))
+        first.process.kill()
+        first.process.wait()
+        assert "x" in second.facts("a")
+        assert owner_pid(store) == owner
+
+        def clients() -> int:
+            return json.loads(command(store, "--json", "daemon", "status").stdout)["clients"]
+
+        wait_until(lambda: clients() == 1, "the owner forgets the killed one")
+    wait_until(lambda: not processes_of(store), "nothing is left")
 
 
 def test_a_client_that_comes_while_the_owner_sleeps_is_served_when_it_wakes(store: Path) -> None:

@@ -36,7 +36,7 @@ from contract_tests.wire import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CLIENTS: Final = 10
+CLIENTS: Final = 12
 OURS: Final = {"gray.duckdb", "owner.lock", "owner.json", "lines.sock", "http.sock", "owner.log"}
 
 
