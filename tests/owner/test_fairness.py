@@ -10,10 +10,9 @@ import anyio
 from contract_tests.processes import tool_call
 from contract_tests.wire import as_line, initialize
 from graymatter_mcp.contract.load import load_bundle
-from graymatter_mcp.surfaces.cli.owner import CALLS_OF_ONE_CLIENT
+from graymatter_mcp.surfaces.cli.owner import CALLS_OF_ONE_CLIENT, server_of_one_client
 from graymatter_mcp.surfaces.mcp.answers import Caller, ToolAnswer
 from graymatter_mcp.surfaces.mcp.exchange import Exchange
-from graymatter_mcp.surfaces.mcp.server import build_server
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,10 +84,11 @@ def test_the_call_of_one_client_waits_behind_a_few_of_another_not_behind_all() -
         opening = initialize("2025-11-25")
         greedy = Line(at_once, opening, *(search(number, "greedy") for number in range(CALLS)))
         modest = Line(shared.greedy_is_full, opening, search(1, "modest"))
+        assert CALLS_OF_ONE_CLIENT < CALLS / 10
         bundle = load_bundle(("core",))
         async with anyio.create_task_group() as tasks:
             for line in (greedy, modest):
-                server = build_server(bundle, shared, calls_at_once=CALLS_OF_ONE_CLIENT)
+                server = server_of_one_client(bundle, shared, "1")
                 tasks.start_soon(Exchange(line, line).serve, server)
         assert shared.carried_out.index("modest") <= CALLS_OF_ONE_CLIENT
         assert (greedy.answers, modest.answers) == (CALLS + 1, 2)

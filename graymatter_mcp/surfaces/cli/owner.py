@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.owner.election import Ownership
     from graymatter_mcp.owner.process import RemoteDoor, StdioClient
     from graymatter_mcp.settings import Settings
+    from graymatter_mcp.surfaces.mcp.server import ToolCalls
 
     OpenRemote = Callable[[Memory, Bundle, Callable[[], Server[Any]]], RemoteDoor]
 
@@ -76,10 +77,7 @@ def run_owner(
             dispatcher = Dispatcher(bundle, owned.memory, settings.answer_budget)
 
             def build() -> Server[Any]:
-                # One connection each: however much one asks, the next call of another is near.
-                return build_server(
-                    bundle, dispatcher, version=version, calls_at_once=CALLS_OF_ONE_CLIENT
-                )
+                return server_of_one_client(bundle, dispatcher, version)
 
             remote = None if open_remote is None else open_remote(owned.memory, bundle, build)
             process = OwnerProcess(
@@ -108,6 +106,14 @@ def run_owner(
         logger.critical("%s at %s:%s", type(exc).__name__, place.filename, place.lineno)
         sys.stderr.write(f"{REASON}the owner failed; see {LOG_FILE}\n")
         sys.exit(1)
+
+
+def server_of_one_client(bundle: Bundle, calls: ToolCalls, version: str) -> Server[Any]:
+    """Build the server of one connection.
+
+    However much one client asks, the next call of another is near.
+    """
+    return build_server(bundle, calls, version=version, calls_at_once=CALLS_OF_ONE_CLIENT)
 
 
 def log_to_file(directory: Path) -> None:
