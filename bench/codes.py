@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from bench.figures import Row, Table
-from bench.fill import STAND_IN, Vectors, fact_count
+from bench.fill import Vectors, fact_count
 from bench.measure import durations_ms, summary
 from bench.texts import questions
 from graymatter_mcp.embedding.base import to_fixed_point
@@ -44,11 +44,11 @@ def measure(options: argparse.Namespace) -> list[Table]:
         vectors = np.empty((count, model.dim), np.int16)
         for place, windows in enumerate(made.for_store(count)):
             vectors[place] = windows[0]
-        tables += _tables(vectors, queries)
+        tables += _tables(vectors, queries, made.note(count))
     return tables
 
 
-def _tables(vectors: NDArray[np.int16], queries: list[NDArray[np.int16]]) -> list[Table]:
+def _tables(vectors: NDArray[np.int16], queries: list[NDArray[np.int16]], note: str) -> list[Table]:
     codes = sign_codes(vectors)
     everything = np.ones(len(vectors), np.bool_)
 
@@ -66,7 +66,7 @@ def _tables(vectors: NDArray[np.int16], queries: list[NDArray[np.int16]]) -> lis
             unit="ms",
             rows=(summary("codes, then exact products", ours),),
             baselines=(summary("all products exact", exact),),
-            note=STAND_IN,
+            note=note,
         ),
         Table(
             title=f"{title}: recall@{TOP} of the exact order",

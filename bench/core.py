@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bench.baselines import append_and_sync, per_second, python_memory, python_start
 from bench.doors import BUNDLED, NO_MODEL, LibraryDoor, WireDoor
 from bench.figures import Row, Table
-from bench.fill import REAL_UP_TO, STAND_IN, Vectors, fact_count, fill
+from bench.fill import Vectors, fact_count, fill
 from bench.measure import durations_ms, summary
 from bench.texts import questions, sentences
 
@@ -67,7 +67,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
                     unit="ms",
                     rows=tuple(rows),
                     baselines=(append, python_start()),
-                    note=STAND_IN if size > REAL_UP_TO else "",
+                    note=vectors.note(size),
                 )
             )
             shutil.rmtree(base / "filled")

@@ -31,13 +31,10 @@ if TYPE_CHECKING:
     from graymatter_mcp.embedding.base import Windows
 
 REAL_UP_TO: Final = 20_000
-"""Stores up to this size get the real vector of each text."""
+"""Stores up to this size get the real vector of each text, unless a benchmark asks for fewer."""
 POOL: Final = 5_000
+"""Real vectors of a larger store. One takes some 10 ms of a core, so that all would take hours."""
 _NOISE: Final = 0.5
-STAND_IN: Final = (
-    f"Above {REAL_UP_TO:,} facts the vectors are stand-ins: real embeddings of {POOL:,} distinct"
-    f" sentences, each used again with fresh random noise of length {_NOISE} added, renormalised."
-)
 _CHUNK: Final = 1_000
 
 
@@ -49,7 +46,15 @@ def fact_count(word: str) -> int:
 class Vectors:
     """Makes the vectors of the stored sentences; real ones are made once for all stores."""
 
-    def __init__(self) -> None:
+    def __init__(self, real_up_to: int = REAL_UP_TO, pool: int = POOL) -> None:
+        """Prepare.
+
+        Args:
+            real_up_to: Facts in the largest store with the real vector of each text.
+            pool: Real vectors that a larger store is made of.
+        """
+        self._real_up_to = real_up_to
+        self._pool = pool
         self._model = MiniLM()
         self._real: list[Windows] = []
 
@@ -59,13 +64,23 @@ class Vectors:
             self._real += self._model.embed([text])
         return self._real[:facts]
 
+    def note(self, facts: int) -> str:
+        """Say what a table owes its readers about the vectors of its store, if anything."""
+        if facts <= self._real_up_to:
+            return ""
+        return (
+            f"Above {self._real_up_to:,} facts the vectors are stand-ins: real embeddings of"
+            f" {self._pool:,} distinct sentences, each used again with fresh random noise of length"
+            f" {_NOISE} added, renormalised."
+        )
+
     def for_store(self, facts: int) -> Iterator[NDArray[np.int16]]:
-        """Yield one vector for each of `sentences(facts)`, in order; see `STAND_IN`."""
-        if facts <= REAL_UP_TO:
+        """Yield one vector for each of `sentences(facts)`, in order; see `note`."""
+        if facts <= self._real_up_to:
             yield from map(to_fixed_point, self.real(facts))
             return
         random = np.random.default_rng(20260301)
-        for vector in islice(cycle(self.real(POOL)), facts):
+        for vector in islice(cycle(self.real(self._pool)), facts):
             noise = random.standard_normal(vector.shape, dtype=np.float32)
             vector = vector + noise * (_NOISE / np.linalg.norm(noise))
             yield to_fixed_point((vector / np.linalg.norm(vector)).astype(np.float32))

@@ -7,9 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pytest
 
-from bench import fill as filling
 from bench.client import SHELF
 from bench.fill import Vectors, fact_count, fill
 from bench.texts import questions, sentences
@@ -60,13 +58,11 @@ def test_stored_vectors_are_those_of_the_model() -> None:
     assert all(np.array_equal(one, other) for one, other in zip(made, expected, strict=True))
 
 
-def test_stand_ins_are_near_their_real_vector_and_all_different(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_stand_ins_are_near_their_real_vector_and_all_different() -> None:
     """Issue: above 20,000 facts vectors may be real embeddings plus noise, renormalised."""
-    monkeypatch.setattr(filling, "REAL_UP_TO", 3)
-    monkeypatch.setattr(filling, "POOL", 3)
-    vectors = Vectors()
+    vectors = Vectors(real_up_to=3, pool=3)
+    assert vectors.note(3) == ""
+    assert "3 distinct sentences" in vectors.note(9)
     made = np.concatenate(list(vectors.for_store(9))).astype(np.float64)
     made /= np.linalg.norm(made, axis=1)[:, None]
     pool = np.concatenate(list(vectors.real(3)))
