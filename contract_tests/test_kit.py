@@ -147,19 +147,6 @@ def test_a_server_at_a_url_is_a_target_and_its_token_a_header(tmp_path: Path) ->
 
 
 @promise("kit:ours-passes")
-@pytest.mark.slow
-def test_a_server_that_limits_requests_is_given_its_time(tmp_path: Path) -> None:
-    """Issue 7: a limit of the server is no broken promise."""
-    checks = [check for check in CHECKS if check.id == "found:at-once"]
-    limits = {"GRAYMATTER_RATE_LIMIT": "9"}
-    with HttpServer(tmp_path / "store", "--token", TOKEN, **limits) as server:
-        verdict = check_server(
-            at(server, TOKEN), bundle_document(""), revisions=REVISIONS[-1:], checks=checks
-        )
-    assert verdict.is_kept, verdict.table()
-
-
-@promise("kit:ours-passes")
 def test_a_command_that_cannot_start_is_a_broken_opening() -> None:
     """Issue 7: the report says what went wrong."""
     verdict = run(["no-such-command-of-anyone"], revisions=REVISIONS[:1])
