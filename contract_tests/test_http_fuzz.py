@@ -192,6 +192,7 @@ sent: list[int] = []
 @given(st.lists(requests(), min_size=REQUESTS_AN_EXAMPLE, max_size=REQUESTS_AN_EXAMPLE))
 @settings(
     max_examples=EXAMPLES,
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 def test_no_request_breaks_the_server_or_sees_its_inside(
