@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from httpx2 import Client
 
-SCRIPT: Final = Path(__file__).parents[1] / "tests" / "surfaces" / "issuer.py"
+ROOT: Final = Path(__file__).parents[1]
 
 
 class IssuerProcess:
@@ -19,8 +19,9 @@ class IssuerProcess:
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
-            # Not with the script's folder first: it has a package named as one of Python's.
-            [sys.executable, "-P", str(SCRIPT)],
+            # As a module: the script's folder has a package named as one of Python's.
+            [sys.executable, "-m", "tests.surfaces.issuer"],
+            cwd=ROOT,
             stdout=subprocess.PIPE,
             env={**os.environ, "AUTHLIB_INSECURE_TRANSPORT": "1"},
         )

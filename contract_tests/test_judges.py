@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,6 +12,7 @@ import pytest
 from contract_tests import judges
 from contract_tests.credentials import SERVER_TOKEN
 from contract_tests.http_wire import OPEN, HttpServer
+from contract_tests.issuer import IssuerProcess
 from contract_tests.manifest import promise
 from contract_tests.wire import environment, graymatter
 
@@ -58,6 +60,36 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     directory = tmp_path_factory.mktemp("guarded") / "store"
     variables = {"GRAYMATTER_HTTP_TOKEN": SERVER_TOKEN, "GRAYMATTER_RATE_LIMIT": "0"}
     with HttpServer(directory, **variables) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def issuer() -> Iterator[IssuerProcess]:
+    """An issuer that runs, and lets everybody sign in."""
+    process = IssuerProcess()
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="module")
+def trusting(
+    issuer: IssuerProcess, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[HttpServer]:
+    """A server that trusts it, and is where its public URL says."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        address = f"127.0.0.1:{listener.getsockname()[1]}"
+    variables = {
+        "GRAYMATTER_HTTP_TOKEN": SERVER_TOKEN,
+        "GRAYMATTER_RATE_LIMIT": "0",
+        "GRAYMATTER_OAUTH_ISSUER": issuer.url,
+        "GRAYMATTER_OAUTH_JWKS_URL": f"{issuer.url}/jwks",
+        "GRAYMATTER_OAUTH_SCOPES": "memory:read",
+        "GRAYMATTER_PUBLIC_URL": f"http://{address}",
+        "NO_PROXY": "127.0.0.1",
+    }
+    directory = tmp_path_factory.mktemp("trusting") / "store"
+    command = ("mcp", "serve", "--http", address)
+    with HttpServer(directory, command=command, **variables) as running:
         yield running
 
 
@@ -123,6 +155,29 @@ def test_mcpcheck_passes_every_check(
     words = (python_judges / "mcpcheck", guarded.url, *options)
     done = judges.run(words, first_in_path=python_judges, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@promise("interop:authlab")
+def test_mcp_authlab_signs_in_and_finds_no_failure(
+    python_judges: Path, trusting: HttpServer, tmp_path: Path
+) -> None:
+    """Issue 4: with the issuer alive, and a token of it that is for another resource."""
+    for words in (
+        ("login", trusting.url, "--client-id", "team-person", "--no-browser"),
+        ("scan", trusting.url, "--fail-under", "A", "--format", "json", "-o", "report.json"),
+    ):
+        done = judges.run(
+            [python_judges / "mcp-authlab", *words],
+            first_in_path=python_judges,
+            cwd=tmp_path,
+            MCP_AUTHLAB_TOKENS=str(tmp_path / "tokens.json"),
+            NO_PROXY="127.0.0.1",
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    wrong = [one for one in report["results"] if one["status"] in {"fail", "error"}]
+    assert wrong == []
+    assert report["coverage"]["ran"] == report["coverage"]["applicable"]
 
 
 @promise("interop:doctor")

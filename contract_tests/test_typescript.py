@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import pytest
 
+from contract_tests.judges import give_up
 from contract_tests.manifest import promise
 from contract_tests.wire import environment, graymatter
 
@@ -75,14 +75,6 @@ CALLS: Final[tuple[tuple[str, dict[str, Any], bool], ...]] = (
     ("memory_search", {"agent_id": "ts", "query": " ", "explain": True, "top_k": 50}, False),
 )
 """Tool, arguments, and whether the answer is a tool error."""
-
-
-def give_up(why: str) -> NoReturn:
-    """Skip, but fail in CI, which comes here only after npm has answered."""
-    reason = f"NOT CHECKED against the TypeScript client: {why}"
-    if os.environ.get("CI") == "true":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="session")

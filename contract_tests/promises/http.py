@@ -73,5 +73,9 @@ ROWS: Final[Mapping[str, Promise]] = {
     ),
     "interop:inspector": Promise("issue:4", "The official inspector is content in strict mode."),
     "interop:mcpcheck": Promise("issue:4", "`mcpcheck` passes all of its checks, strictly."),
+    "interop:authlab": Promise(
+        "issue:4",
+        "`mcp-authlab`, signed in at an issuer that we trust, finds no failure.",
+    ),
     "interop:doctor": Promise("issue:4", "The fuzz of mcp-doctor finds nothing."),
 }

@@ -1,6 +1,7 @@
-"""An authorization server as a process of its own; `python issuer.py` prints where it listens.
+"""An authorization server as a process of its own, which prints where it listens.
 
-Clients get tokens from `/token` as anywhere. What only a test asks of an issuer is under `/test`.
+Run as a module. Clients find their way by its metadata, sign in and get tokens as anywhere; what
+only a test asks of an issuer is under `/test`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from base64 import urlsafe_b64encode
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
-from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, OAuth2Request
+from authlib.oauth2.rfc6749 import AuthorizationServer, ClientMixin, OAuth2Error, OAuth2Request
 from authlib.oauth2.rfc6749.grants import ClientCredentialsGrant
 from authlib.oauth2.rfc6749.requests import BasicOAuth2Payload
 from authlib.oauth2.rfc9068 import JWTBearerTokenGenerator
@@ -24,6 +25,8 @@ from joserfc.jwk import ECKey, KeySet, OctKey, OKPKey, RSAKey
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+
+from tests.surfaces.sign_in import Application, Codes, Proof, Visitor
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -65,8 +68,10 @@ class Client(ClientMixin):
 class FormRequest(OAuth2Request):
     """A request whose form was read before."""
 
-    def __init__(self, url: str, headers: dict[str, str], form: dict[str, str]) -> None:
-        super().__init__("POST", url, headers=headers)  # pyright: ignore[reportUnknownMemberType] - an overload of theirs has no types
+    def __init__(
+        self, url: str, headers: dict[str, str], form: dict[str, str], method: str = "POST"
+    ) -> None:
+        super().__init__(method, url, headers=headers)  # pyright: ignore[reportUnknownMemberType] - an overload of theirs has no types
         self.payload = BasicOAuth2Payload(form)
         self._fields = form
 
@@ -97,10 +102,11 @@ class Issuer(AuthorizationServer):
                 return KeySet([issuer.key])
 
             def get_audiences(self, client: Any, user: Any, scope: Any) -> str:
-                return AUDIENCE
+                return AUDIENCE if user is None else user.resource or AUDIENCE
 
         self.register_token_generator("default", Generator(url))
         self.register_grant(PostedSecret)
+        self.register_grant(Codes().grant(), [Proof(required=True)])
 
     def reset(self) -> None:
         """Be as at the start."""
@@ -111,7 +117,8 @@ class Issuer(AuthorizationServer):
 
     def query_client(self, client_id: str) -> Any:
         """Return the client."""
-        return Client() if client_id == CLIENT else None
+        clients: tuple[ClientMixin, ...] = (Client(), Application(SCOPES))
+        return next((one for one in clients if one.get_client_id() == client_id), None)
 
     def save_token(self, token: Any, request: Any) -> None:
         """Keep none."""
@@ -138,6 +145,8 @@ class Routes:
         """Return the application."""
         return Starlette(
             routes=[
+                Route("/.well-known/oauth-authorization-server", self.metadata),
+                Route("/authorize", self.authorize),
                 Route("/token", self.token, methods=["POST"]),
                 Route("/jwks", self.jwks),
                 Route("/elsewhere", self.published),
@@ -148,6 +157,35 @@ class Routes:
                 Route("/test/mode", self.mode, methods=["POST"]),
             ]
         )
+
+    async def metadata(self, _: Request) -> Response:
+        """Say what there is (RFC 8414)."""
+        url = self._issuer.url
+        return JSONResponse(
+            {
+                "issuer": url,
+                "authorization_endpoint": f"{url}/authorize",
+                "token_endpoint": f"{url}/token",
+                "jwks_uri": f"{url}/jwks",
+                "scopes_supported": SCOPES.split(),
+                "response_types_supported": ["code"],
+                "grant_types_supported": ["authorization_code", "client_credentials"],
+                "token_endpoint_auth_methods_supported": ["none", "client_secret_post"],
+                "code_challenge_methods_supported": ["S256"],
+            }
+        )
+
+    async def authorize(self, request: Request) -> Response:
+        """Let whoever asks sign in, for the resource that is named."""
+        asked = dict(request.query_params)
+        made = FormRequest(str(request.url), dict(request.headers), asked, request.method)
+        library: Any = self._issuer
+        try:
+            grant = library.get_authorization_grant(made)
+        except OAuth2Error as error:
+            return library.handle_error_response(made, error)
+        visitor = Visitor(asked.get("resource"))
+        return library.create_authorization_response(made, grant_user=visitor, grant=grant)
 
     async def token(self, request: Request) -> Response:
         """Issue a token to a client."""
