@@ -1,4 +1,4 @@
-"""Who gets in over HTTP, and how far: every route times every kind of credential."""
+"""Who gets in over HTTP, and how far: names, scopes, projects, and what is told of them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ from contract_tests.http_wire import JSON_HEADERS, HttpServer, ask, mcp_headers
 from contract_tests.manifest import promise
 from contract_tests.processes import command, tool_call
 from contract_tests.wire import ENVELOPE, request
-from graymatter_mcp.surfaces.http.app import HttpApp
-from graymatter_mcp.surfaces.http.limits import HttpLimits
-from graymatter_mcp.surfaces.http.places import Address, Places
-from graymatter_mcp.surfaces.http.proxies import Proxies
 
 if TYPE_CHECKING:
     import http.client
@@ -23,34 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from contract_tests.http_wire import Response
-
-UNKNOWN: Final[tuple[str, ...]] = (
-    "none",
-    "empty",
-    "basic",
-    "wrong",
-    "expired",
-    "revoked",
-    "other audience",
-)
-KNOWN: Final[tuple[str, ...]] = ("server", "full", "read_only", "pinned")
-OPEN_STATUS: Final[dict[str, int]] = {str(kind): 200 for kind in (*UNKNOWN, *KNOWN)}
-CLOSED_STATUS: Final[dict[str, int]] = {
-    **{str(kind): 401 for kind in UNKNOWN},
-    **{str(kind): 200 for kind in KNOWN},
-}
-
-EXPECTED: Final[dict[tuple[str, str], dict[str, int]]] = {
-    ("/live", "GET"): OPEN_STATUS,
-    ("/live", "HEAD"): OPEN_STATUS,
-    ("/ready", "GET"): OPEN_STATUS,
-    ("/ready", "HEAD"): OPEN_STATUS,
-    ("/healthz", "GET"): OPEN_STATUS,
-    ("/healthz", "HEAD"): OPEN_STATUS,
-    ("/mcp", "POST"): CLOSED_STATUS,
-    ("/metrics", "GET"): {**CLOSED_STATUS, "pinned": 403},
-}
-"""Route and method: the status of each kind of credential. A new route without a row fails."""
 
 PING: Final = json.dumps(request(1, "ping")).encode()
 
@@ -108,43 +76,6 @@ class Agent:
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """Call one tool; return its result, good or bad."""
         return self.ask("tools/call", name=tool, arguments=arguments).document["result"]
-
-
-def routes() -> set[tuple[str, str]]:
-    """Return every route and method that a server has."""
-    nothing = cast("Any", None)  # a table of routes asks nobody
-    address = Address("127.0.0.1", 0)
-    app = HttpApp(nothing, nothing, nothing, Places((), (), address), Proxies(()), HttpLimits())
-    return {(route.path, method) for route in app.table.routes for method in route.methods}
-
-
-@promise("http:sweep")
-def test_no_route_is_left_out_of_the_sweep() -> None:
-    """Issue 4: a new route without a row fails."""
-    assert set(EXPECTED) == routes()
-
-
-@promise("http:sweep", "http:challenge")
-@pytest.mark.parametrize("kind", OPEN_STATUS)
-@pytest.mark.parametrize("place", EXPECTED, ids=" ".join)
-def test_every_route_answers_each_credential_as_specified(
-    place: tuple[str, str],
-    kind: str,
-    connection: http.client.HTTPConnection,
-    credentials: Credentials,
-) -> None:
-    """C73, F16; contract 10.3."""
-    path, method = place
-    body = PING if method == "POST" else None
-    answer = ask(connection, method, path, body, {**JSON_HEADERS, **bearer(credentials, kind)})
-    assert answer.status == EXPECTED[place][kind]
-    assert answer.headers["cache-control"] == "no-store"
-    assert answer.headers["x-content-type-options"] == "nosniff"
-    if answer.status == 401:
-        assert answer.body == b'{"error":"unauthorized"}'
-        assert answer.headers["www-authenticate"] == 'Bearer realm="graymatter"'
-    if answer.status == 403:
-        assert answer.document == {"error": "token is confined to its project"}
 
 
 @promise("http:challenge")
