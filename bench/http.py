@@ -96,6 +96,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
                 Row(what=f"calls, {era}", value=rate)
                 for era, (rate, _) in zip(_ERAS, flights, strict=True)
             ),
+            baselines=(Row(what="the tool alone, one call after another", value=1e3 / own),),
         ),
         Table(
             title=f"{options.in_flight} calls in flight",

@@ -24,6 +24,7 @@ TINY: Final = {
     "core": ["--sizes", "30", "--calls", "2"],
     "crash": ["--kills", "3", "--clients", "2", "--mode", "plain", "--keyword-only"],
     "embed": ["--tokens", "8", "--calls", "2"],
+    "http": ["--calls", "5", "--in-flight", "2", "--each", "3"],
     "load": ["--facts", "30", "--clients", "2", "--seconds", "0.5", "--queries", "3"],
     "start": ["--facts", "30", "--calls", "1"],
 }
