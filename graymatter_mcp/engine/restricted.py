@@ -1,13 +1,14 @@
 """The engine's entry for callers who may not do everything: the one place that stops them.
 
-A method that is not named here as a read is refused, so that a new one is never open by accident.
+A method that is not known as a read is refused, so that a new one is never open by accident.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+from graymatter_mcp.engine.methods import OPEN, READS
 from graymatter_mcp.errors import ForbiddenError, ReadOnlyError
 
 if TYPE_CHECKING:
@@ -17,29 +18,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.access import Rights
     from graymatter_mcp.model.requests import RecallRequest
     from graymatter_mcp.model.results import RecallResult
-
-READS: Final = frozenset(
-    {
-        "recall",
-        "recall_explain",
-        "recall_all",
-        "recall_batch",
-        "resume_checkpoint",
-        "load_checkpoint",
-        "list_checkpoints",
-        "list_facts",
-        "list_agents",
-        "stats",
-        "status",
-        "check",
-        "default_confidence_weight",
-        "wait_until_settled",
-    }
-)
-"""Methods that tell and do not change; that a recall counts is book-keeping."""
-
-OPEN: Final = frozenset({"ping"})
-"""Methods that tell nothing of what is stored."""
 
 
 def restrict(memory: Memory, rights: Rights) -> Memory:

@@ -12,6 +12,7 @@ from anyio import to_thread
 from graymatter_mcp.bridge.directory import read_owner
 from graymatter_mcp.bridge.link import connect
 from graymatter_mcp.bridge.unanswered import CHECK_FIRST, OUTCOME_UNKNOWN
+from graymatter_mcp.engine.methods import REPEATABLE
 from graymatter_mcp.errors import (
     CapabilityUnsupportedError,
     CommitUnknownError,
@@ -19,7 +20,7 @@ from graymatter_mcp.errors import (
     StoreClosedError,
     StoreUnavailableError,
 )
-from graymatter_mcp.owner.wire import METHODS, READS, unpack_error
+from graymatter_mcp.owner.wire import METHODS, unpack_error
 
 if TYPE_CHECKING:
     import socket
@@ -130,7 +131,7 @@ class RemoteMemory:
                 raise StoreClosedError
             body = method.pack(method.bind(args, kwargs))
             timeout_s = LONG_CALL_TIMEOUT_S if name in _LONG_CALLS else CALL_TIMEOUT_S
-            send = partial(ask_owner, timeout_s=timeout_s, is_write=name not in READS)
+            send = partial(ask_owner, timeout_s=timeout_s, is_write=name not in REPEATABLE)
             answer = await to_thread.run_sync(send, self._directory, "POST", f"/rpc/{name}", body)
             return method.unpack_result(answer["result"])
 

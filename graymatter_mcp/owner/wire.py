@@ -148,28 +148,6 @@ METHODS: Final[Mapping[str, Method]] = {
 }
 """Every method of `Memory` that another process may call."""
 
-READS: Final = frozenset(
-    {
-        "recall",
-        "recall_explain",
-        "recall_all",
-        "recall_batch",
-        "resume_checkpoint",
-        "load_checkpoint",
-        "list_checkpoints",
-        "list_facts",
-        "list_agents",
-        "stats",
-        "default_confidence_weight",
-        "status",
-        "wait_until_settled",
-        "backup",
-        "check",
-        "ping",
-    }
-)
-"""Methods that leave the facts as they are; a lost answer of any other leaves its outcome open."""
-
 _FACT: Final[TypeAdapter[Fact]] = TypeAdapter(Fact)
 
 

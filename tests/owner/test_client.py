@@ -18,7 +18,6 @@ from graymatter_mcp.errors import CommitUnknownError, StoreUnavailableError
 from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.model.requests import RememberRequest
 from graymatter_mcp.owner.client import RemoteMemory, ask_owner
-from graymatter_mcp.owner.wire import METHODS, READS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -122,23 +121,3 @@ def test_a_write_that_finds_no_owner_was_never_sent(directory: Path) -> None:
     """Contract 10.6: then "store unavailable" is the truth."""
     with pytest.raises(StoreUnavailableError, match="no owner answers"):
         ask_owner(directory, "POST", "/rpc/remember", {}, 0.2, is_write=True)
-
-
-def test_what_may_change_facts_is_a_write_unless_it_is_known_as_a_read() -> None:
-    """House 5, question 6: a method added later errs on the safe side."""
-    assert set(METHODS) > READS
-    assert set(METHODS) - READS == {
-        "remember",
-        "add_alias",
-        "revise",
-        "revise_facts",
-        "forget",
-        "retire",
-        "set_pinned",
-        "pin_facts",
-        "update_fact",
-        "link",
-        "save_checkpoint",
-        "consolidate",
-        "delete",
-    }
