@@ -7,7 +7,7 @@ only ``ranking`` does, so two stores give one order.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from graymatter_mcp.model.ids import UNSET, FactId, Namespace, UnsetType
 from graymatter_mcp.model.times import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from datetime import datetime, timedelta
     from pathlib import Path
 
@@ -26,6 +26,11 @@ if TYPE_CHECKING:
 
 Rows = NDArray[np.int32]
 """Positions within one snapshot, in [0, size)."""
+
+NEVER: Final = 2**63 - 1
+"""Microsecond at which what does not expire expires."""
+SENSITIVE: Final = 3
+"""Level of `FactDetails.sensitivity` that the core does not show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +75,72 @@ class Vitals:
     access_count: int
     accessed_at: datetime
     weight: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactDetails:
+    """What the data plane keeps of a fact beside its text: whole values, the latest wins.
+
+    Every version is kept, from the batch's `at` on.
+    """
+
+    namespace: Namespace
+    fact_id: FactId
+    sensitivity: int
+    """Level from 0, public, to 3."""
+    content_at: datetime
+    """When the content was last changed."""
+    expires_at: datetime | None = None
+    """The fact is hidden from this instant on."""
+    is_active: bool = True
+    """False hides a live fact: it is deprecated."""
+    is_cold: bool = False
+    """A retention flag; hides nothing."""
+    agent_name: str = ""
+    session: str = ""
+    """What facts of one session share; where none was named, the connection decides."""
+    record: str = ""
+    """Everything else, in the engine's own spelling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One record of accounts: the latest of a kind and key wins; `text` None takes it away."""
+
+    kind: str
+    key: str
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One entry of the audit of accounts and writes: ids and outcome, never content."""
+
+    at: datetime
+    tenant: str
+    text: str
+    """The rest, in the engine's own spelling."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumberedEvent:
+    """An event with its place in the audit, from 1 and rising."""
+
+    seq: int
+    event: Event
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One entry of the feed of changes: `created`, `updated`, `superseded`, `deleted`..."""
+
+    seq: int
+    """Rises with each entry, in order of commit."""
+    namespace: Namespace
+    fact_id: FactId
+    change: str
+    detail: str
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +222,13 @@ class WriteBatch:
     """Facts to erase with their versions, vectors and vitals; unknown ids are ignored."""
     counters: tuple[tuple[str, int], ...] = ()
     """Amounts to add to named lifetime counters."""
+    details: tuple[FactDetails, ...] = ()
+    source_refs: tuple[tuple[Namespace, FactId, str], ...] = ()
+    """Handles to add to facts; one that a fact has already is left alone."""
+    documents: tuple[Document, ...] = ()
+    events: tuple[Event, ...] = ()
+    delete_as: str = "deleted"
+    """What the feed says of the facts in `delete`."""
     is_fresh: bool = False
     """Whether all ids were made for this batch, so that none of them can exist already."""
     receipt: Receipt | None = None
@@ -213,6 +291,23 @@ class Snapshot(Protocol):
     """Equal for rows of equal text."""
     has_retired: bool
     """Whether the namespace holds retired facts."""
+    is_live: NDArray[np.bool_]
+    """Whether a row is live content, whatever was asked for."""
+    is_pinned: NDArray[np.bool_]
+    is_active: NDArray[np.bool_]
+    is_cold: NDArray[np.bool_]
+    sensitivity: NDArray[np.int8]
+    """Level of each row, -1 where no details say."""
+    expires_at: NDArray[np.int64]
+    """Microseconds; `NEVER` where a row does not expire."""
+    created_at: NDArray[np.int64]
+    """Microseconds."""
+    content_at: NDArray[np.int64]
+    """Microseconds of the last change of content."""
+    previous: NDArray[np.int32]
+    """The row before each in its session, or -1: see `FactDetails.session`."""
+    agent_names: NDArray[np.int32]
+    """Equal for rows of equal agent name; 0 where there is none."""
     recency_order: Rows
     """Eligible rows, newest created_at first, equal stamps by id ascending."""
     recency_rank: NDArray[np.int32]
@@ -245,6 +340,30 @@ class Snapshot(Protocol):
 
     def fact_ids(self, rows: Sequence[int]) -> list[FactId]:
         """Return the identities by row, in the order given."""
+        ...
+
+    def rows_of(self, fact_ids: Sequence[FactId]) -> list[int]:
+        """Return the row of each identity, -1 for one that has none here."""
+        ...
+
+    def agent_code(self, name: str) -> int:
+        """Return the number of an agent name in `agent_names`; -1 where no row has it."""
+        ...
+
+    def records(self, rows: Sequence[int]) -> list[str]:
+        """Return the details' `record` by row, empty where a row has none."""
+        ...
+
+    def usage(self, rows: Sequence[int]) -> list[tuple[int, datetime]]:
+        """Return (access count, last access) by row, as of now."""
+        ...
+
+    def vectors(self, row: int) -> NDArray[np.int16] | None:
+        """Return the windows of one row, shape (windows, dim); None where it has none."""
+        ...
+
+    def narrowed(self, eligible: NDArray[np.bool_]) -> Snapshot:
+        """Return the same instant with other rows eligible: statistics are taken over these."""
         ...
 
     def details(self, rows: Sequence[int]) -> list[RowDetails]:
@@ -339,8 +458,18 @@ class MemoryStore(Protocol):
         """Count one access of each live fact, soon and best effort; never waits for the disk."""
         ...
 
-    def snapshot(self, namespace: Namespace, min_level: int = 0) -> Snapshot:
-        """Return a consistent view of the namespace; an unknown one is empty."""
+    def snapshot(
+        self, namespace: Namespace, min_level: int = 0, now: datetime | None = None
+    ) -> Snapshot:
+        """Return a consistent view of the namespace; an unknown one is empty.
+
+        Eligible is what the core may show: live content of the level, active, not expired at `now`
+        (None: nothing expires), and not sensitive.
+        """
+        ...
+
+    def snapshot_at(self, namespace: Namespace, at: datetime) -> Snapshot:
+        """Return the namespace as it stood at an instant: facts stored by then, versions valid."""
         ...
 
     def get(self, namespace: Namespace, ids: Sequence[FactId]) -> list[Fact]:
@@ -396,6 +525,34 @@ class MemoryStore(Protocol):
 
     def neighbours(self, namespace: Namespace, node_ids: Sequence[str]) -> list[Node]:
         """Return nodes one edge away, either way, by weight descending, then id; no seed."""
+        ...
+
+    def links(self, namespace: Namespace, relation: str, at: datetime | None) -> list[Edge]:
+        """Return the edges of one relation, those made by `at` if given."""
+        ...
+
+    def with_source_ref(self, ref: str) -> list[tuple[Namespace, FactId]]:
+        """Return the facts that carry exactly this handle, ids ascending."""
+        ...
+
+    def source_refs(self, fact_ids: Sequence[FactId]) -> dict[FactId, tuple[str, ...]]:
+        """Return the handles of facts that have some, ascending by code point."""
+        ...
+
+    def documents(self) -> list[Document]:
+        """Return the present documents, in order of arrival of their key."""
+        ...
+
+    def changes(self, after: int, since: datetime | None) -> Iterator[Change]:
+        """Yield the feed behind a seq, oldest first, a portion at a time; stop when you like."""
+        ...
+
+    def events(self, tenant: str, after: int, limit: int) -> list[NumberedEvent]:
+        """Return a tenant's audit behind a seq, oldest first."""
+        ...
+
+    def forget_before(self, changes: datetime, events: datetime) -> None:
+        """Drop entries of the feed and of the audit that are older."""
         ...
 
     def audit(self, limit: int) -> list[AuditEntry]:

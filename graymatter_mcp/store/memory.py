@@ -7,18 +7,22 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from copy import deepcopy
+from dataclasses import replace
 from datetime import timedelta
 from threading import RLock
 from typing import TYPE_CHECKING
 
+from ulid import ULID
+
 from graymatter_mcp.errors import CapabilityUnsupportedError, ReadOnlyError, StoreClosedError
 from graymatter_mcp.model.facts import FactKind
+from graymatter_mcp.model.times import from_microseconds, to_microseconds
 from graymatter_mcp.store.base import NamespaceStats, PendingVector, StoreStats
 from graymatter_mcp.store.memory_snapshot import InMemorySnapshot
 from graymatter_mcp.store.memory_state import State, oldest_first
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -26,7 +30,18 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.checks import BackupReport, Check
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
-    from graymatter_mcp.store.base import AuditEntry, Node, Receipt, Snapshot, WriteBatch
+    from graymatter_mcp.store.base import (
+        AuditEntry,
+        Change,
+        Document,
+        Edge,
+        Node,
+        NumberedEvent,
+        Receipt,
+        Snapshot,
+        WriteBatch,
+    )
+    from graymatter_mcp.store.memory_state import Record
 
 
 def identity(token: str) -> str:
@@ -47,6 +62,8 @@ class InMemoryStore:
         self._stem = stem
         self._lock = RLock()
         self._state = State()
+        self._history: list[tuple[datetime, State]] = []
+        """Every state, with the moment from which it held."""
         self._model_key = ""
         self._is_closed = False
 
@@ -71,6 +88,9 @@ class InMemoryStore:
             draft = state.copy()
             draft.apply(batch)
             self._state = draft
+            # What tells no time, such as a vector, happened no earlier than what came before it.
+            since = max(batch.at, self._history[-1][0]) if self._history else batch.at
+            self._history.append((since, draft))
 
     def receipt(self, key: str) -> Receipt | None:
         """See the protocol."""
@@ -85,17 +105,40 @@ class InMemoryStore:
             for fact_id in set(fact_ids):
                 state.touch(namespace, fact_id, at)
 
-    def snapshot(self, namespace: Namespace, min_level: int = 0) -> Snapshot:
+    def snapshot(
+        self, namespace: Namespace, min_level: int = 0, now: datetime | None = None
+    ) -> Snapshot:
         """See the protocol."""
         with self._opened() as state:
-            records = state.of(namespace)
-            model_key = self._model_key
+            return self._snapshot(state, state.of(namespace), min_level, now)
+
+    def snapshot_at(self, namespace: Namespace, at: datetime) -> Snapshot:
+        """See the protocol; what was erased since is gone from the past as well."""
+        with self._opened() as present:
+            state = State()
+            for since, one in self._history:
+                if since <= at:
+                    state = one
+            held = [
+                replace(r, vectors=now.vectors if r.fact.text == now.fact.text else {})
+                for r in state.of(namespace)
+                if (now := present.find(namespace, r.fact.id)) is not None
+                and _stored_at(r.fact) <= at
+            ]
+            return self._snapshot(state, held, 0, at)
+
+    def _snapshot(
+        self, state: State, records: Sequence[Record], min_level: int, now: datetime | None
+    ) -> Snapshot:
+        model_key = self._model_key
         return InMemorySnapshot(
             [record.fact for record in records],
             [record.terms for record in records],
             {r.fact.id: r.vectors[model_key] for r in records if model_key in r.vectors},
             min_level=min_level,
             stem=self._stem,
+            details=state.details,
+            now=now,
         )
 
     def get(self, namespace: Namespace, ids: Sequence[FactId]) -> list[Fact]:
@@ -177,6 +220,56 @@ class InMemoryStore:
             found = [state.nodes.get((namespace, node_id)) for node_id in order]
             return [node for node in found if node is not None]
 
+    def links(self, namespace: Namespace, relation: str, at: datetime | None) -> list[Edge]:
+        """See the protocol."""
+        with self._opened() as state:
+            return [
+                edge
+                for edge in state.edges.values()
+                if (edge.namespace, edge.relation) == (namespace, relation)
+                and (at is None or edge.created_at <= at)
+            ]
+
+    def with_source_ref(self, ref: str) -> list[tuple[Namespace, FactId]]:
+        """See the protocol."""
+        with self._opened() as state:
+            found = sorted(fact_id for fact_id, refs in state.refs.items() if ref in refs)
+            return [(state.records[fact_id].fact.agent_id, fact_id) for fact_id in found]
+
+    def source_refs(self, fact_ids: Sequence[FactId]) -> dict[FactId, tuple[str, ...]]:
+        """See the protocol."""
+        with self._opened() as state:
+            return {one: tuple(sorted(state.refs[one])) for one in fact_ids if one in state.refs}
+
+    def documents(self) -> list[Document]:
+        """See the protocol."""
+        with self._opened() as state:
+            return list(state.documents.values())
+
+    def changes(self, after: int, since: datetime | None) -> Iterator[Change]:
+        """See the protocol."""
+        with self._opened() as state:
+            found = [c for c in state.changes if c.seq > after]
+        return iter([c for c in found if since is None or c.at >= since])
+
+    def events(self, tenant: str, after: int, limit: int) -> list[NumberedEvent]:
+        """See the protocol."""
+        with self._opened() as state:
+            found = [e for e in state.events if e.seq > after and e.event.tenant == tenant]
+            return found[:limit]
+
+    def forget_before(self, changes: datetime, events: datetime) -> None:
+        """See the protocol."""
+        with self._opened() as state:
+            state.changes = [
+                *(c for c in state.changes[:-1] if c.at >= changes),
+                *state.changes[-1:],
+            ]
+            state.events = [
+                *(e for e in state.events[:-1] if e.event.at >= events),
+                *state.events[-1:],
+            ]
+
     def audit(self, limit: int) -> list[AuditEntry]:
         """See the protocol."""
         with self._opened() as state:
@@ -219,6 +312,13 @@ class InMemoryStore:
         """See the protocol; equal stamps by id descending."""
         with self._opened() as state:
             return oldest_first(record.fact for record in state.of(namespace))[::-1]
+
+
+def _stored_at(fact: Fact) -> datetime:
+    """Return when a fact was stored: by its id where its time of creation is another."""
+    stamp = ULID.from_str(fact.id).milliseconds
+    is_same = to_microseconds(fact.created_at) // 1000 == stamp
+    return fact.created_at if is_same else from_microseconds(stamp * 1000)
 
 
 def _count(namespace: Namespace, facts: Sequence[Fact]) -> NamespaceStats:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.facts import FactKind
 from graymatter_mcp.model.ids import UNSET, FactId, Namespace, UnsetType
+from graymatter_mcp.store.base import Change, NumberedEvent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.store.base import (
         AuditEntry,
+        Document,
         Edge,
+        FactDetails,
         FactPatch,
         NewFact,
         NewVectors,
@@ -65,6 +68,13 @@ class State:
     namespaces: set[Namespace] = field(default_factory=set[Namespace])
     counters: Counter[str] = field(default_factory=Counter[str])
     receipts: dict[str, Receipt] = field(default_factory=dict[str, "Receipt"])
+    details: dict[FactId, FactDetails] = field(default_factory=dict[FactId, "FactDetails"])
+    refs: dict[FactId, tuple[str, ...]] = field(default_factory=dict[FactId, tuple[str, ...]])
+    documents: dict[tuple[str, str], Document] = field(
+        default_factory=dict[tuple[str, str], "Document"]
+    )
+    events: list[NumberedEvent] = field(default_factory=list["NumberedEvent"])
+    changes: list[Change] = field(default_factory=list["Change"])
 
     def copy(self) -> State:
         """Copy the containers; what they hold is immutable."""
@@ -77,6 +87,11 @@ class State:
             namespaces=self.namespaces.copy(),
             counters=self.counters.copy(),
             receipts=self.receipts.copy(),
+            details=self.details.copy(),
+            refs=self.refs.copy(),
+            documents=self.documents.copy(),
+            events=self.events.copy(),
+            changes=self.changes.copy(),
         )
 
     def of(self, namespace: Namespace) -> list[Record]:
@@ -111,10 +126,10 @@ class State:
         """
         self._keep(batch.receipt)
         for namespace, fact_id in batch.delete:
-            if self.find(namespace, fact_id) is not None:
-                del self.records[fact_id]
+            self._erase(namespace, fact_id, batch)
         for new in batch.facts:
             self._add(new)
+        self._tell_updates(batch)
         for patch in batch.patches:
             self._check(patch)
         for patch in batch.patches:
@@ -124,9 +139,69 @@ class State:
         for vectors in batch.vectors:
             self._set_vectors(vectors, batch.model_key)
         self._link(batch)
+        self._add_plane(batch)
         self.checkpoints.extend(map(deepcopy, batch.checkpoints))
         self.audit = [*self.audit, *batch.audit][-AUDIT_LIMIT:]
         self._count(batch)
+
+    def _erase(self, namespace: Namespace, fact_id: FactId, batch: WriteBatch) -> None:
+        if self.find(namespace, fact_id) is None:
+            return
+        self._tell(namespace, fact_id, batch.delete_as, batch.at)
+        del self.records[fact_id]
+        self.details.pop(fact_id, None)
+        self.refs.pop(fact_id, None)
+        node = fact_id.lower()
+        self.nodes.pop((namespace, node), None)
+        self.edges = {
+            key: edge
+            for key, edge in self.edges.items()
+            if edge.namespace != namespace or node not in (edge.source, edge.target)
+        }
+
+    def _tell_updates(self, batch: WriteBatch) -> None:
+        told: dict[FactId, tuple[Namespace, str, str]] = {
+            one.fact_id: (one.namespace, "updated", "") for one in batch.details
+        }
+        for patch in batch.patches:
+            heir = "" if patch.superseded_by is UNSET else patch.superseded_by
+            known = self.records.get(patch.fact_id)
+            old = "" if known is None else known.fact.superseded_by
+            is_new = heir not in ("", old)
+            told[patch.fact_id] = (
+                patch.namespace,
+                "superseded" if is_new else "updated",
+                heir if is_new else "",
+            )
+        for new in batch.facts:
+            told.pop(new.fact.id, None)
+        for fact_id, (namespace, change, detail) in told.items():
+            self._tell(namespace, fact_id, change, batch.at, detail)
+
+    def _tell(
+        self, namespace: Namespace, fact_id: FactId, change: str, at: datetime, detail: str = ""
+    ) -> None:
+        seq = self.changes[-1].seq + 1 if self.changes else 1
+        self.changes.append(
+            Change(
+                seq=seq, namespace=namespace, fact_id=fact_id, change=change, detail=detail, at=at
+            )
+        )
+
+    def _add_plane(self, batch: WriteBatch) -> None:
+        for one in batch.details:
+            self.details[one.fact_id] = one
+        for _, fact_id, ref in batch.source_refs:
+            self.refs[fact_id] = tuple(dict.fromkeys((*self.refs.get(fact_id, ()), ref)))
+        for document in batch.documents:
+            key = (document.kind, document.key)
+            if document.text is None:
+                self.documents.pop(key, None)
+            else:
+                self.documents[key] = document
+        for event in batch.events:
+            seq = self.events[-1].seq + 1 if self.events else 1
+            self.events.append(NumberedEvent(seq=seq, event=event))
 
     def _count(self, batch: WriteBatch) -> None:
         for name, amount in batch.counters:
@@ -145,6 +220,8 @@ class State:
         if new.fact.id in self.records:
             raise FactChangedError
         self.records[new.fact.id] = Record(fact=new.fact, terms=new.terms, vectors={})
+        if new.fact.kind == FactKind.CONTENT:
+            self._tell(new.fact.agent_id, new.fact.id, "created", new.fact.created_at)
 
     def _check(self, patch: FactPatch) -> None:
         record = self.find(patch.namespace, patch.fact_id)

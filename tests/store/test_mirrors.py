@@ -43,7 +43,7 @@ def test_the_mirror_asked_for_longest_ago_leaves_when_memory_is_short() -> None:
     loads = Loads()
     mirrors = Mirrors(loads, max_bytes=0)
     for name in ("a", "b", "a"):
-        mirrors.snapshot(Namespace(name), 0, no_facts)
+        mirrors.snapshot(Namespace(name), 0, 0, no_facts)
     assert loads.asked == ["a", "b", "a"]
 
 
@@ -52,7 +52,7 @@ def test_a_mirror_that_fits_is_read_once() -> None:
     loads = Loads()
     mirrors = Mirrors(loads)
     for name in ("a", "b", "a", "b"):
-        mirrors.snapshot(Namespace(name), 0, no_facts)
+        mirrors.snapshot(Namespace(name), 0, 0, no_facts)
     assert loads.asked == ["a", "b"]
 
 

@@ -51,7 +51,14 @@ def test_an_add_waits_for_no_commit_of_the_tables(path: Path, journal: Journal) 
     with database.use() as connection:
         migrate(connection, path)
     memory = WriterMemory(
-        model_ids={}, seq=0, namespaces=set(), group=0, receipts=set(), reworded={}
+        model_ids={},
+        seq=0,
+        feed=0,
+        events=0,
+        namespaces=set(),
+        group=0,
+        receipts=set(),
+        reworded={},
     )
     may_go_on = threading.Event()
 

@@ -13,6 +13,12 @@ from graymatter_mcp.store.conformance.calls import Calls, Details
 from graymatter_mcp.store.conformance.kit import StoreMaker
 from graymatter_mcp.store.conformance.lasting import Lasting
 from graymatter_mcp.store.conformance.patches import Patches
+from graymatter_mcp.store.conformance.plane import (
+    PlaneFacts,
+    PlaneHistory,
+    PlaneRecords,
+    PlaneSessions,
+)
 from graymatter_mcp.store.conformance.races import Races
 from graymatter_mcp.store.conformance.reads import Reads
 from graymatter_mcp.store.conformance.records import Checkpoints, Graph
@@ -41,5 +47,9 @@ class StoreConformance(
     Details,
     Races,
     Lasting,
+    PlaneFacts,
+    PlaneSessions,
+    PlaneHistory,
+    PlaneRecords,
 ):
     """Everything `graymatter_mcp.store.base` promises."""

@@ -175,6 +175,6 @@ def _decode(line: bytes) -> Rows | None:
 
 
 def _row(table: str, values: list[Any]) -> tuple[Any, ...]:
-    if table in ("facts", "checkpoints"):
+    if table in ("facts", "checkpoints", "fact_details", "source_refs"):
         return (UUID(hex=values[0]), *values[1:])
     return tuple(values)

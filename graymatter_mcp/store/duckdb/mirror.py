@@ -13,13 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graymatter_mcp.model.facts import LEVELS, Alias, effective_confidence
+from graymatter_mcp.store.base import NEVER
 from graymatter_mcp.store.duckdb.columns import Column
+from graymatter_mcp.store.duckdb.sessions import Sessions
 from graymatter_mcp.store.duckdb.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from graymatter_mcp.store.duckdb.read import MirrorRow
+    from graymatter_mcp.store.duckdb.read import MirrorDetails, MirrorRow
 
 _LOW: Final = (1 << 64) - 1
 _ROW_BITS: Final = 32
@@ -63,6 +65,16 @@ class Mirror:
         self.access_count = Column(np.int64)
         self.accessed_at = Column(np.int64)
         self.weight = Column(np.float64)
+        self.sensitivity = Column(np.int8)
+        self.content_at = Column(np.int64)
+        self.expires_at = Column(np.int64)
+        self.active = Column(np.bool_)
+        self.cold = Column(np.bool_)
+        self.agent_names = Column(np.int32)
+        self.agent_codes: dict[str, int] = {"": 0}
+        self.records: list[str] = []
+        """Of the details; grows in place, changes by copy."""
+        self.sessions = Sessions()
         self.aliases: dict[int, tuple[int, Alias]] = {}
         """Live aliases by id, with their time of creation."""
         self.terms: list[str] = []
@@ -102,7 +114,46 @@ class Mirror:
         self.access_count.extend([row.access_count for row in rows])
         self.accessed_at.extend([row.accessed_at for row in rows])
         self.weight.extend([row.weight for row in rows])
+        self._add_details(rows)
         self._add_terms([row.terms.split() for row in rows], start)
+        self.version += 1
+
+    def _add_details(self, rows: Sequence[MirrorRow]) -> None:
+        details = [row.details for row in rows]
+        self.sensitivity.extend([-1 if one is None else one.sensitivity for one in details])
+        self.content_at.extend(
+            [
+                row.created_at if one is None else one.content_at
+                for row, one in zip(rows, details, strict=True)
+            ]
+        )
+        self.expires_at.extend(
+            [NEVER if one is None or one.expires_at is None else one.expires_at for one in details]
+        )
+        self.active.extend([one is None or one.is_active for one in details])
+        self.cold.extend([one is not None and one.is_cold for one in details])
+        codes = self.agent_codes
+        names = ["" if one is None else one.agent_name for one in details]
+        self.agent_names.extend([codes.setdefault(name, len(codes)) for name in names])
+        self.records.extend(["" if one is None else one.record for one in details])
+        for row, name in zip(rows, names, strict=True):
+            session = "" if row.details is None else row.details.session
+            self.sessions.add(row.number, name, session, row.connection)
+
+    def set_details(self, row: int, details: MirrorDetails) -> None:
+        """Change the details of a row; its session and agent name are those it was born with."""
+        for column, value in (
+            (self.sensitivity, details.sensitivity),
+            (self.content_at, details.content_at),
+            (self.expires_at, NEVER if details.expires_at is None else details.expires_at),
+            (self.active, details.is_active),
+            (self.cold, details.is_cold),
+        ):
+            if column.view[row] != value:
+                column.set(row, value)
+        if self.records[row] != details.record:
+            self.records = self.records.copy()
+            self.records[row] = details.record
         self.version += 1
 
     def _note_order(self, numbers: Sequence[int], times: Sequence[int]) -> None:

@@ -65,15 +65,23 @@ class Mirrors:
         self.seq = 0
         """The last change that mirrors show."""
 
-    def snapshot(self, namespace: Namespace, min_level: int, fetch: Fetch) -> MirrorSnapshot:
+    def snapshot(
+        self, namespace: Namespace, min_level: int, now: int, fetch: Fetch
+    ) -> MirrorSnapshot:
         """Return a view of the namespace as of now, from the last one when nothing changed."""
         slot, mirror = self._loaded(namespace)
         with self._lock:
             kept = slot.snapshots.get(min_level)
-            if kept is None or kept.mirror is not mirror or kept.version != mirror.version:
+            is_fresh = (
+                kept is not None
+                and kept.mirror is mirror
+                and kept.version == mirror.version
+                and now < kept.valid_until
+            )
+            if kept is None or not is_fresh:
                 as_of = partial(fetch, namespace, as_of=self.seq)
                 kept = slot.snapshots[min_level] = MirrorSnapshot(
-                    mirror, min_level, self._lock, as_of
+                    mirror, min_level, self._lock, as_of, now
                 )
             return kept
 

@@ -32,8 +32,12 @@ def remembered(connection: duckdb.DuckDBPyConnection) -> WriterMemory:
         model_ids=dict(rows("SELECT model_key, model_id FROM models")),
         seq=rows(
             "SELECT max(seq) FROM (SELECT 0 AS seq UNION ALL SELECT max(seq) FROM fact_vitals "
-            "UNION ALL SELECT max(seq) FROM fact_changes)"
+            "UNION ALL SELECT max(seq) FROM fact_changes "
+            "UNION ALL SELECT max(seq) FROM fact_details "
+            "UNION ALL SELECT max(seq) FROM documents)"
         )[0][0],
+        feed=rows("SELECT coalesce(max(seq), 0) FROM changes")[0][0],
+        events=rows("SELECT coalesce(max(seq), 0) FROM events")[0][0],
         namespaces={name for (name,) in rows("SELECT namespace FROM namespaces")},
         group=rows("SELECT coalesce(max(number), 0) FROM journal")[0][0],
         receipts={key for (key,) in rows("SELECT call_key FROM receipts")},

@@ -75,6 +75,22 @@ class MirrorRow:
     access_count: int
     accessed_at: int
     weight: float
+    connection: str = ""
+    details: MirrorDetails | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MirrorDetails:
+    """What a mirror needs of the details of a record; times in microseconds."""
+
+    sensitivity: int
+    content_at: int
+    expires_at: int | None
+    is_active: bool
+    is_cold: bool
+    agent_name: str
+    session: str
+    record: str
 
 
 def states(connection: DuckDBPyConnection, ids: Sequence[UUID]) -> dict[UUID, StoredState]:
@@ -190,13 +206,29 @@ def _facts(connection: DuckDBPyConnection, query: str, parameters: dict[str, Any
     return [fact_from_row(row) for row in connection.execute(query, parameters).fetchall()]
 
 
-def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> Iterator[list[MirrorRow]]:
-    """Yield what a mirror is built from, in order of arrival; read it to its end."""
+def mirror_rows(
+    connection: DuckDBPyConnection, namespace: str, as_of: int | None = None
+) -> Iterator[list[MirrorRow]]:
+    """Yield what a mirror is built from, in order of arrival; read it to its end.
+
+    Args:
+        connection: Its next statement comes after the end.
+        namespace: Whose records.
+        as_of: Takes the versions that were valid at this microsecond; None the present ones.
+    """
+    parameters: dict[str, Any] = {"ns": namespace}
+    query = _BY_NAMESPACE
+    until = "true"
+    if as_of is not None:
+        parameters["as_of"] = as_of
+        until = "changed_at <= $as_of"
+        query = _VISIBLE.format(scope="namespace = $ns", until=until)
+    details = details_of(connection, f"namespace = $ns AND {until}", parameters)
     result = connection.execute(
         "SELECT fact_id::BLOB, kind, text, terms, created_at, superseded_by, confidence, alias, "
-        "access_count, accessed_at, weight, pinned_at IS NOT NULL "
-        f"FROM ({_BY_NAMESPACE}) ORDER BY created_at, fact_id",
-        {"ns": namespace},
+        "access_count, accessed_at, weight, pinned_at IS NOT NULL, session "
+        f"FROM ({query}) ORDER BY created_at, fact_id",
+        parameters,
     )
     while rows := result.fetchmany(AT_ONCE):
         yield [
@@ -213,9 +245,36 @@ def mirror_rows(connection: DuckDBPyConnection, namespace: str) -> Iterator[list
                 accessed_at=row[9],
                 weight=row[10],
                 is_pinned=row[11],
+                connection=row[12],
+                details=details.get(row[0]),
             )
             for row in rows
         ]
+
+
+def reworded_since(connection: DuckDBPyConnection, namespace: str, at: int) -> set[int]:
+    """Return the numbers of the ids whose text was changed after a microsecond."""
+    rows = connection.execute(
+        "SELECT DISTINCT c.fact_id::BLOB FROM fact_changes c JOIN facts f USING (fact_id) "
+        "WHERE c.namespace = $ns AND c.changed_at > $at AND c.text <> coalesce("
+        "(SELECT p.text FROM fact_changes p WHERE p.fact_id = c.fact_id AND p.seq < c.seq "
+        "ORDER BY p.seq DESC LIMIT 1), f.text)",
+        {"ns": namespace, "at": at},
+    ).fetchall()
+    return {int.from_bytes(fact_id) for (fact_id,) in rows}
+
+
+def details_of(
+    connection: DuckDBPyConnection, where: str, parameters: dict[str, Any]
+) -> dict[bytes, MirrorDetails]:
+    """Return the latest details that meet a condition, by the 16 bytes of the fact's id."""
+    rows = connection.execute(
+        "SELECT fact_id::BLOB, sensitivity, content_at, expires_at, is_active, is_cold, "
+        f"agent_name, session, record FROM fact_details WHERE {where} "
+        "QUALIFY row_number() OVER (PARTITION BY fact_id ORDER BY seq DESC) = 1",
+        parameters,
+    ).fetchall()
+    return {row[0]: MirrorDetails(*row[1:]) for row in rows}
 
 
 def vectors_of(

@@ -9,10 +9,10 @@ import numpy as np
 
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.store.duckdb import read
-from graymatter_mcp.store.duckdb.codec import alias_from_json, to_uuid
+from graymatter_mcp.store.duckdb.codec import alias_from_json, optional_microseconds, to_uuid
 from graymatter_mcp.store.duckdb.damaged import split_vectors, usual_length
 from graymatter_mcp.store.duckdb.mirror import Mirror
-from graymatter_mcp.store.duckdb.read import MirrorRow
+from graymatter_mcp.store.duckdb.read import MirrorDetails, MirrorRow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import Namespace
+    from graymatter_mcp.store.base import FactDetails
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
     from graymatter_mcp.store.duckdb.states import StoredState
 
@@ -44,23 +45,39 @@ def namespaces_of(applied: AppliedBatch) -> set[Namespace]:
         | {vitals.namespace for vitals in batch.vitals}
         | {new.namespace for new in applied.vectors}
         | {namespace for namespace, _ in batch.delete}
+        | {details.namespace for details in batch.details}
     )
 
 
 def built(
-    connection: DuckDBPyConnection, namespace: Namespace, model_id: int, stem: Callable[[str], str]
+    connection: DuckDBPyConnection,
+    namespace: Namespace,
+    model_id: int,
+    stem: Callable[[str], str],
+    as_of: int | None = None,
 ) -> tuple[Mirror, list[bytes]]:
     """Build a mirror from the tables.
+
+    Args:
+        connection: Only reads are made.
+        namespace: Whose records.
+        model_id: Whose vectors.
+        stem: Maps a stored token to its index term.
+        as_of: Builds it as it was at this microsecond; None as it is. A text that has changed
+            since then has no vector.
 
     Returns:
         The mirror, and the ids of facts whose vectors are damaged and not in it.
     """
     mirror = Mirror(stem)
-    for rows in read.mirror_rows(connection, namespace):
-        add_rows(mirror, rows)
+    for rows in read.mirror_rows(connection, namespace, as_of):
+        add_rows(mirror, [row for row in rows if as_of is None or _stored_at(row) <= as_of])
     length = usual_length(connection, model_id)
+    reworded = set[int]() if as_of is None else read.reworded_since(connection, namespace, as_of)
     damaged: list[bytes] = []
     for vectors in read.vectors_of(connection, namespace, model_id):
+        if reworded:
+            vectors = [one for one in vectors if int.from_bytes(one[0]) not in reworded]
         intact, others = split_vectors(vectors, length)
         damaged += others
         add_vectors(
@@ -71,6 +88,12 @@ def built(
             ),
         )
     return mirror, damaged
+
+
+def _stored_at(row: MirrorRow) -> int:
+    """Return when a record was stored: by its id where its time of creation is another."""
+    stamp = row.number >> 80
+    return row.created_at if row.created_at // 1000 == stamp else stamp * 1000
 
 
 def add_rows(mirror: Mirror, rows: Sequence[MirrorRow]) -> None:
@@ -85,10 +108,15 @@ def add_rows(mirror: Mirror, rows: Sequence[MirrorRow]) -> None:
 def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_key: str) -> None:
     """Apply a committed batch to the mirror of one namespace; twice is as good as once."""
     batch = applied.batch
+    details = {d.fact_id: mirror_details(d) for d in batch.details if d.namespace == namespace}
     for new in (one for one in batch.facts if one.fact.agent_id == namespace):
-        _add_fact(mirror, new.fact, new.terms)
+        _add_fact(mirror, new.fact, new.terms, details.get(new.fact.id))
     for state in (one for one in applied.states if one.namespace == namespace):
         _set_state(mirror, state)
+    for fact_id, one in details.items():
+        row = mirror.row_of.get(to_uuid(fact_id).int)
+        if row is not None:
+            mirror.set_details(row, one)
     for vitals in (one for one in batch.vitals if one.namespace == namespace):
         vital = Vital(vitals.access_count, to_microseconds(vitals.accessed_at), vitals.weight)
         set_vital(mirror, to_uuid(vitals.fact_id).int, vital)
@@ -99,16 +127,34 @@ def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_ke
     )
 
 
-def _add_fact(mirror: Mirror, fact: Fact, terms: Sequence[str]) -> None:
+def mirror_details(details: FactDetails) -> MirrorDetails:
+    """Return details as the tables would give them."""
+    return MirrorDetails(
+        sensitivity=details.sensitivity,
+        content_at=to_microseconds(details.content_at),
+        expires_at=optional_microseconds(details.expires_at),
+        is_active=details.is_active,
+        is_cold=details.is_cold,
+        agent_name=details.agent_name,
+        session=details.session,
+        record=details.record,
+    )
+
+
+def _add_fact(
+    mirror: Mirror, fact: Fact, terms: Sequence[str], details: MirrorDetails | None
+) -> None:
     number = to_uuid(fact.id).int
     is_live = not fact.is_superseded
     if fact.kind != "":
         mirror.set_alias(number, to_microseconds(fact.created_at), fact.alias, is_live=is_live)
     elif number not in mirror.row_of:
-        mirror.add([_row_of(fact, terms, number)])
+        mirror.add([_row_of(fact, terms, number, details)])
 
 
-def _row_of(fact: Fact, terms: Sequence[str], number: int) -> MirrorRow:
+def _row_of(
+    fact: Fact, terms: Sequence[str], number: int, details: MirrorDetails | None
+) -> MirrorRow:
     return MirrorRow(
         number=number,
         kind=fact.kind,
@@ -122,6 +168,8 @@ def _row_of(fact: Fact, terms: Sequence[str], number: int) -> MirrorRow:
         access_count=fact.access_count,
         accessed_at=to_microseconds(fact.accessed_at),
         weight=fact.weight,
+        connection=fact.origin.session,
+        details=details,
     )
 
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.times import to_microseconds
-from graymatter_mcp.store.duckdb.codec import checkpoint_to_json, to_uuid
+from graymatter_mcp.store.duckdb.codec import checkpoint_to_json, optional_microseconds, to_uuid
 from graymatter_mcp.store.duckdb.journal import NUMBER, Rows
 from graymatter_mcp.store.duckdb.states import born
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from graymatter_mcp.store.base import NewFact, NewVectors, WriteBatch
+    from graymatter_mcp.store.base import FactDetails, NewFact, NewVectors, WriteBatch
     from graymatter_mcp.store.duckdb.states import StoredState
 
 _TYPES: Final[dict[str, tuple[str, ...]]] = {
@@ -36,6 +36,14 @@ _TYPES: Final[dict[str, tuple[str, ...]]] = {
     "counters": ("VARCHAR", "BIGINT"),
     "models": ("INTEGER", "VARCHAR"),
     "namespaces": ("VARCHAR",),
+    "fact_details": (
+        "UUID", "VARCHAR", "BIGINT", "BIGINT", "TINYINT", "BIGINT", "BIGINT", "BOOLEAN", "BOOLEAN",
+        "VARCHAR", "VARCHAR", "VARCHAR",
+    ),
+    "source_refs": ("UUID", "VARCHAR", "VARCHAR"),
+    "documents": ("BIGINT", "VARCHAR", "VARCHAR", "VARCHAR"),
+    "changes": ("BIGINT", "VARCHAR", "UUID", "VARCHAR", "VARCHAR", "BIGINT"),
+    "events": ("BIGINT", "BIGINT", "VARCHAR", "VARCHAR"),
     NUMBER: ("BIGINT",),
     "receipts": ("VARCHAR", "VARCHAR", "VARCHAR", "BIGINT"),
 }  # fmt: skip
@@ -48,6 +56,9 @@ _GUARDS: Final = {
     "edges": (
         "WHERE NOT EXISTS (SELECT 1 FROM edges t "
         "WHERE (t.namespace, t.source, t.target, t.relation) = (n.c0, n.c1, n.c2, n.c3))"
+    ),
+    "source_refs": (
+        "WHERE NOT EXISTS (SELECT 1 FROM source_refs t WHERE (t.fact_id, t.ref) = (n.c0, n.c2))"
     ),
 }
 
@@ -85,6 +96,10 @@ class WriterMemory:
     """Known model keys."""
     seq: int
     """The last one given to a change or to vitals; counted by the tables' thread alone."""
+    feed: int
+    """The last one given in the feed of changes; counted likewise."""
+    events: int
+    """The last one given in the audit; counted likewise."""
     namespaces: set[str]
     """Every namespace that was ever written to."""
     group: int
@@ -98,7 +113,13 @@ class WriterMemory:
 def is_plain(batch: WriteBatch) -> bool:
     """Whether a batch only adds rows: nothing in the tables decides whether it may."""
     return batch.is_fresh and not (
-        batch.patches or batch.delete or batch.vectors or batch.vitals or batch.nodes or batch.edges
+        batch.patches
+        or batch.delete
+        or batch.vectors
+        or batch.vitals
+        or batch.nodes
+        or batch.edges
+        or batch.documents
     )
 
 
@@ -171,6 +192,10 @@ class Gathering:
             self._append("receipts", receipt.key, receipt.digest, receipt.outcome, at)
         for name, amount in batch.counters:
             self._append("counters", name, amount)
+        self._append_details(batch)
+        for event in batch.events:
+            # Numbered when the tables take it: two threads gather, and one of them commits.
+            self._append("events", 0, to_microseconds(event.at), event.tenant, event.text)
         for entry in batch.audit:
             self._append(
                 "audit",
@@ -181,6 +206,20 @@ class Gathering:
                 entry.new_text,
                 entry.source,
             )
+
+    def _append_details(self, batch: WriteBatch) -> None:
+        born = {new.fact.id for new in batch.facts}
+        at = to_microseconds(batch.at)
+        for details in batch.details:
+            seq = 0 if details.fact_id in born else self._next_seq()
+            self._append("fact_details", *_details_row(details, seq, at))
+        for namespace, fact_id, ref in batch.source_refs:
+            self._append("source_refs", to_uuid(fact_id), namespace, ref)
+
+    def _next_seq(self) -> int:
+        """Give a seq; only to what no plain batch holds."""
+        self._memory.seq += 1
+        return self._memory.seq
 
     def _append_namespaces(self, batch: WriteBatch) -> None:
         named = {new.fact.agent_id for new in batch.facts}
@@ -194,6 +233,23 @@ class Gathering:
 def promised_rows(batch: WriteBatch) -> int:
     """Return how many rows of new facts and checkpoints a batch brings."""
     return len(batch.facts) + len(batch.checkpoints)
+
+
+def _details_row(details: FactDetails, seq: int, changed_at: int) -> tuple[Any, ...]:
+    return (
+        to_uuid(details.fact_id),
+        details.namespace,
+        seq,
+        changed_at,
+        details.sensitivity,
+        to_microseconds(details.content_at),
+        optional_microseconds(details.expires_at),
+        details.is_active,
+        details.is_cold,
+        details.agent_name,
+        details.session,
+        details.record,
+    )
 
 
 def _fact_row(new: NewFact) -> tuple[Any, ...]:

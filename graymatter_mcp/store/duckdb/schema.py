@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
-SCHEMA_VERSION: Final = 1
+SCHEMA_VERSION: Final = 2
 
 
 def stored_version(connection: DuckDBPyConnection) -> int:
@@ -109,7 +109,8 @@ def migrate(
         connection.execute("PRAGMA disable_checkpoint_on_shutdown")
     _refuse_newer(version, target)
     for step in range(version + 1, target + 1):
-        if step > 1:
+        if version:
+            # A file that is being made holds nothing yet.
             connection.execute("CHECKPOINT")
             _keep_copy(connection, path, step)
         connection.execute("BEGIN")

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graymatter_mcp.model.times import from_microseconds
-from graymatter_mcp.store.base import Cooccurrence, Postings, RowDetails
-from graymatter_mcp.store.duckdb.codec import to_fact_id
+from graymatter_mcp.store.base import NEVER, SENSITIVE, Cooccurrence, Postings, RowDetails
+from graymatter_mcp.store.duckdb.codec import to_fact_id, to_uuid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from datetime import datetime
     from threading import RLock
 
     from graymatter_mcp.model.facts import Fact
@@ -35,6 +37,7 @@ class MirrorSnapshot:
         min_level: int,
         lock: RLock,
         fetch: Callable[[Sequence[FactId]], list[Fact]],
+        now: int = 0,
     ) -> None:
         self.mirror = mirror
         self.version = mirror.version
@@ -46,22 +49,60 @@ class MirrorSnapshot:
         self.text_keys = mirror.text_keys.view
         self._labels = mirror.labels
         self._pinned = mirror.pinned.view
-        self.has_retired = not mirror.live.view.all()
-        self.eligible: NDArray[np.bool_] = mirror.live.view & (self.levels >= min_level)
-        self.count = int(np.count_nonzero(self.eligible))
-        self.mean_length = (
-            float(self.lengths.sum(where=self.eligible)) / self.count if self.count else 0.0
-        )
-        self.age_order, self.id_order, newest_first = mirror.orders
-        is_whole = self.count == self.size
-        self.recency_order = newest_first if is_whole else newest_first[self.eligible[newest_first]]
-        self.recency_rank = np.zeros(self.size, np.int32)
-        self.recency_rank[self.recency_order] = np.arange(1, self.count + 1, dtype=np.int32)
+        # Life changes in place, so this instant needs a copy of its own.
+        self.is_live: NDArray[np.bool_] = mirror.live.view.copy()
+        self.is_pinned = self._pinned
+        self.has_retired = not self.is_live.all()
+        self.is_active = mirror.active.view
+        self.is_cold = mirror.cold.view
+        self.sensitivity = mirror.sensitivity.view
+        self.expires_at = mirror.expires_at.view
+        self.created_at = mirror.created_at.view
+        self.content_at = mirror.content_at.view
+        self.previous = mirror.sessions.previous
+        self.agent_names = mirror.agent_names.view
+        self._agent_codes = mirror.agent_codes
+        self._records = mirror.records
+        self.age_order, self.id_order, self._newest_first = mirror.orders
+        self.valid_until = NEVER
+        """Microsecond at which something expires that is eligible now."""
+        self._narrow(self._for_core(min_level, now))
         self.aliases = [alias for _, (_, alias) in sorted(mirror.aliases.items(), key=_by_age)]
         self._vectors = None if mirror.vectors is None else mirror.vectors.view()
-        self._postings: dict[str, Postings] = {}
         self._forward = mirror.forward.view
         self._forward_starts = mirror.forward_starts.view
+
+    def _for_core(self, min_level: int, now: int) -> NDArray[np.bool_]:
+        eligible = self.is_live & (self.levels >= min_level)
+        if not self._records_any():
+            return eligible
+        eligible &= self.is_active & (self.sensitivity < SENSITIVE) & (self.expires_at > now)
+        if eligible.any():
+            self.valid_until = int(self.expires_at[eligible].min())
+        return eligible
+
+    def _records_any(self) -> bool:
+        """Whether some row has details."""
+        return bool((self.sensitivity >= 0).any())
+
+    def _narrow(self, eligible: NDArray[np.bool_]) -> None:
+        self.eligible = eligible
+        self.count = int(np.count_nonzero(eligible))
+        self.mean_length = (
+            float(self.lengths.sum(where=eligible)) / self.count if self.count else 0.0
+        )
+        newest_first = self._newest_first
+        is_whole = self.count == self.size
+        self.recency_order = newest_first if is_whole else newest_first[eligible[newest_first]]
+        self.recency_rank = np.zeros(self.size, np.int32)
+        self.recency_rank[self.recency_order] = np.arange(1, self.count + 1, dtype=np.int32)
+        self._postings: dict[str, Postings] = {}
+
+    def narrowed(self, eligible: NDArray[np.bool_]) -> MirrorSnapshot:
+        """See the protocol."""
+        other = copy(self)
+        other._narrow(eligible)
+        return other
 
     def postings(self, terms: Sequence[str]) -> list[Postings]:
         """See the protocol; rows added since the snapshot are cut off."""
@@ -112,6 +153,28 @@ class MirrorSnapshot:
             )
             for row in rows
         ]
+
+    def rows_of(self, fact_ids: Sequence[FactId]) -> list[int]:
+        """See the protocol."""
+        rows = [self.mirror.row_of.get(to_uuid(fact_id).int, -1) for fact_id in fact_ids]
+        return [row if row < self.size else -1 for row in rows]
+
+    def agent_code(self, name: str) -> int:
+        """See the protocol."""
+        return self._agent_codes.get(name, -1)
+
+    def records(self, rows: Sequence[int]) -> list[str]:
+        """See the protocol."""
+        return [self._records[row] for row in rows]
+
+    def usage(self, rows: Sequence[int]) -> list[tuple[int, datetime]]:
+        """See the protocol."""
+        counts, times = self.mirror.access_count.view, self.mirror.accessed_at.view
+        return [(int(counts[row]), from_microseconds(int(times[row]))) for row in rows]
+
+    def vectors(self, row: int) -> NDArray[np.int16] | None:
+        """See the protocol."""
+        return None if self._vectors is None else self._vectors.of(row)
 
     def texts(self, rows: Sequence[int]) -> list[str]:
         """See the protocol."""

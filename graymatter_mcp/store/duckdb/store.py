@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import duckdb
@@ -15,13 +16,17 @@ from graymatter_mcp.model.ids import FactId, Namespace
 from graymatter_mcp.model.times import from_microseconds, to_microseconds
 from graymatter_mcp.store.base import (
     AuditEntry,
+    Change,
+    Document,
+    Edge,
     Node,
+    NumberedEvent,
     PendingVector,
     Receipt,
     StoreStats,
     WriteBatch,
 )
-from graymatter_mcp.store.duckdb import read, records
+from graymatter_mcp.store.duckdb import plane_records, read, records
 from graymatter_mcp.store.duckdb.backup import copy_database
 from graymatter_mcp.store.duckdb.checks import run_checks
 from graymatter_mcp.store.duckdb.codec import to_fact_id, to_uuid
@@ -45,10 +50,11 @@ from graymatter_mcp.store.duckdb.recovery import (
 from graymatter_mcp.store.duckdb.replay import built
 from graymatter_mcp.store.duckdb.requests import DISK_FULL
 from graymatter_mcp.store.duckdb.schema import check_version, create, migrate
+from graymatter_mcp.store.duckdb.snapshot import MirrorSnapshot
 from graymatter_mcp.store.duckdb.writer import Writer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
@@ -242,9 +248,21 @@ class DuckDBStore:
         if unsaved and self._writer is not None:
             self._writer.submit(WriteBatch(vitals=unsaved)).exception()
 
-    def snapshot(self, namespace: Namespace, min_level: int = 0) -> Snapshot:
+    def snapshot(
+        self, namespace: Namespace, min_level: int = 0, now: datetime | None = None
+    ) -> Snapshot:
         """See the protocol."""
-        return self._mirrors.snapshot(namespace, min_level, self._fetch)
+        at = 0 if now is None else to_microseconds(now)
+        return self._mirrors.snapshot(namespace, min_level, at, self._fetch)
+
+    def snapshot_at(self, namespace: Namespace, at: datetime) -> Snapshot:
+        """See the protocol; built for this one question."""
+        model_id = self._memory.model_ids.get(self._mirrors.model_key, 0)
+        moment = to_microseconds(at)
+        mirror, _ = self._read(
+            lambda connection: built(connection, namespace, model_id, self._stem, moment)
+        )
+        return MirrorSnapshot(mirror, 0, threading.RLock(), partial(self.get, namespace), moment)
 
     def _fetch(self, namespace: Namespace, ids: Sequence[FactId], as_of: int) -> list[Fact]:
         uuids = [to_uuid(fact_id) for fact_id in ids]
@@ -328,6 +346,46 @@ class DuckDBStore:
     def neighbours(self, namespace: Namespace, node_ids: Sequence[str]) -> list[Node]:
         """See the protocol."""
         return self._read(lambda connection: records.neighbours(connection, namespace, node_ids))
+
+    def links(self, namespace: Namespace, relation: str, at: datetime | None) -> list[Edge]:
+        """See the protocol."""
+        until = None if at is None else to_microseconds(at)
+        return self._read(
+            lambda connection: plane_records.links(connection, namespace, relation, until)
+        )
+
+    def with_source_ref(self, ref: str) -> list[tuple[Namespace, FactId]]:
+        """See the protocol."""
+        return self._read(lambda connection: plane_records.with_source_ref(connection, ref))
+
+    def source_refs(self, fact_ids: Sequence[FactId]) -> dict[FactId, tuple[str, ...]]:
+        """See the protocol."""
+        return self._read(lambda connection: plane_records.source_refs(connection, fact_ids))
+
+    def documents(self) -> list[Document]:
+        """See the protocol."""
+        return self._read(plane_records.documents)
+
+    def changes(self, after: int, since: datetime | None) -> Iterator[Change]:
+        """See the protocol."""
+        from_at = None if since is None else to_microseconds(since)
+        while True:
+            portion = self._read(
+                lambda connection, start=after: plane_records.changes(connection, start, from_at)
+            )
+            yield from portion
+            if not portion:
+                return
+            after = portion[-1].seq
+
+    def events(self, tenant: str, after: int, limit: int) -> list[NumberedEvent]:
+        """See the protocol."""
+        return self._read(lambda connection: plane_records.events(connection, tenant, after, limit))
+
+    def forget_before(self, changes: datetime, events: datetime) -> None:
+        """See the protocol."""
+        limits = to_microseconds(changes), to_microseconds(events)
+        self._read(lambda connection: plane_records.forget_before(connection, *limits))
 
     def audit(self, limit: int) -> list[AuditEntry]:
         """See the protocol."""

@@ -26,15 +26,16 @@ if TYPE_CHECKING:
 
     from duckdb import DuckDBPyConnection
 
+    from graymatter_mcp.model.ids import FactId
     from graymatter_mcp.store.base import NewVectors, WriteBatch
     from graymatter_mcp.store.duckdb.journal import Rows
 
-_KEYS: Final = {"nodes": 2, "edges": 4}
+_KEYS: Final = {"nodes": 2, "edges": 4, "source_refs": 3}
 """How many leading columns identify a row of the guarded tables."""
 
 
 _COUNTED: Final = ("facts", "fact_changes")
-_ERASED: Final = (*_COUNTED, "fact_vitals", "vectors")
+_ERASED: Final = (*_COUNTED, "fact_vitals", "vectors", "fact_details", "source_refs")
 
 
 class GroupTransaction(Gathering):
@@ -70,7 +71,8 @@ class GroupTransaction(Gathering):
         """Commit, or roll back when anything was raised."""
         try:
             if kind is None:
-                if len(self._rows) > 1:
+                # New facts bring their entries in the feed.
+                if len(self._rows) > 1 or "facts" in self._rows:
                     self._begin()
                 self._flush()
                 if self._is_open:
@@ -95,12 +97,30 @@ class GroupTransaction(Gathering):
 
     def _flush(self) -> None:
         rows, self._rows = self._rows, {}
+        self._number(rows)
         for table, values in rows.items():
             if table in _KEYS:
                 width = _KEYS[table]
                 values = list({row[:width]: row for row in reversed(values)}.values())
             columns = [list(column) for column in zip(*values, strict=True)]
             self._connection.execute(INSERTS[table], columns)
+
+    def _number(self, rows: Rows) -> None:
+        """Give the feed its new facts, and feed and audit their numbers, in order of commit."""
+        created = [
+            (0, namespace, fact_id, "created", "", created_at)
+            for fact_id, namespace, kind, _, _, created_at, *_ in rows.get("facts", ())
+            if kind == ""
+        ]
+        if created:
+            rows["changes"] = [*created, *rows.get("changes", ())]
+        memory = self._memory
+        for at, row in enumerate(rows.get("changes", ())):
+            memory.feed += 1
+            rows["changes"][at] = (memory.feed, *row[1:])
+        for at, row in enumerate(rows.get("events", ())):
+            memory.events += 1
+            rows["events"][at] = (memory.events, *row[1:])
 
     def _settle(self) -> None:
         """Make rows gathered so far visible to the statements that follow."""
@@ -117,14 +137,12 @@ class GroupTransaction(Gathering):
         before, changed = self._changed_states(batch)
         reworded = [after for after in changed if before[after.fact_id].text != after.text]
         is_pruned = any(before[after.fact_id].pruned_at != after.pruned_at for after in changed)
-        erased = sum(
-            self._delete(namespace, to_uuid(fact_id)) for namespace, fact_id in batch.delete
-        )
+        erased = sum(self._delete(namespace, fact_id, batch) for namespace, fact_id in batch.delete)
         self._append_facts(batch)
+        at = to_microseconds(batch.at)
         for state in changed:
-            self._append(
-                "fact_changes", *_change_row(state, self._next_seq(), to_microseconds(batch.at))
-            )
+            self._append("fact_changes", *_change_row(state, self._next_seq(), at))
+        self._tell_changes(batch, before, changed, at)
         for state in reworded:
             self._settle()
             self._connection.execute("DELETE FROM vectors WHERE fact_id = ?", [state.fact_id])
@@ -162,9 +180,34 @@ class GroupTransaction(Gathering):
             changed.append(state)
         return before, changed
 
-    def _delete(self, namespace: str, fact_id: UUID) -> int:
+    def _tell_changes(
+        self,
+        batch: WriteBatch,
+        before: dict[UUID, StoredState],
+        changed: list[StoredState],
+        at: int,
+    ) -> None:
+        """Put into the feed what became of facts that were there."""
+        told: dict[UUID, tuple[Any, ...]] = {}
+        for details in batch.details:
+            fact_id = to_uuid(details.fact_id)
+            told[fact_id] = (0, details.namespace, fact_id, "updated", "", at)
+        for state in changed:
+            is_new = state.superseded_by not in ("", before[state.fact_id].superseded_by)
+            change = "superseded" if is_new else "updated"
+            detail = state.superseded_by if is_new else ""
+            told[state.fact_id] = (0, state.namespace, state.fact_id, change, detail, at)
+        for born_id in {to_uuid(new.fact.id) for new in batch.facts}:
+            told.pop(born_id, None)
+        for row in told.values():
+            self._append("changes", *row)
+        for document in batch.documents:
+            self._append("documents", self._next_seq(), document.kind, document.key, document.text)
+
+    def _delete(self, namespace: str, name: FactId, batch: WriteBatch) -> int:
         """Erase a fact; return how many rows that the ledger counts went with it."""
         self._settle()
+        fact_id = to_uuid(name)
         erased = 0
         for table in _ERASED:
             ((rows,),) = self._connection.execute(
@@ -172,7 +215,19 @@ class GroupTransaction(Gathering):
                 [fact_id, namespace],
             ).fetchall()
             erased += rows if table in _COUNTED else 0
+        node = name.lower()
+        self._connection.execute(
+            "DELETE FROM edges WHERE namespace = ? AND (source = ? OR target = ?)",
+            [namespace, node, node],
+        )
+        self._connection.execute(
+            "DELETE FROM nodes WHERE namespace = ? AND node_id = ?", [namespace, node]
+        )
         self._reworded[fact_id] = None
+        if erased:
+            self._append(
+                "changes", 0, namespace, fact_id, batch.delete_as, "", to_microseconds(batch.at)
+            )
         return erased
 
     def _append_vectors(self, batch: WriteBatch) -> tuple[NewVectors, ...]:
@@ -205,10 +260,6 @@ class GroupTransaction(Gathering):
             model_id = self._model_ids[model_key] = len(self._model_ids) + 1
             self._append("models", model_id, model_key)
         return model_id
-
-    def _next_seq(self) -> int:
-        self._memory.seq += 1
-        return self._memory.seq
 
     def _append_vitals(self, batch: WriteBatch) -> None:
         for vitals in batch.vitals:

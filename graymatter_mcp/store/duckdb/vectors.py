@@ -110,6 +110,14 @@ class VectorsView:
             return exact_products(self._whole, query)
         return similarities(self._fixed, self._codes, query, wanted)
 
+    def of(self, row: int) -> NDArray[np.int16] | None:
+        """Return the windows of one row, shape (windows, dim); None where it has none."""
+        at = np.flatnonzero(self._rows == row)
+        if not len(at):
+            return None
+        kept = self._fixed if self._whole is None else self._whole
+        return kept[at].astype(np.int16)
+
     @cached_property
     def _is_one_to_one(self) -> bool:
         """Whether every row from the first on has just one vector, in their order."""
