@@ -25,6 +25,8 @@ class ErrorCode(StrEnum):
     COMMIT_UNKNOWN = "commit_unknown"
     COMMITTED_BUT_FAILED = "committed_but_failed"
     STORE_UNAVAILABLE = "store_unavailable"
+    CONFLICT = "conflict"
+    QUOTA = "quota"
     ROUTING = "routing"
 
 
@@ -110,6 +112,29 @@ class ForbiddenError(GraymatterError):
     """The caller is known and may not do this; nothing took effect."""
 
     code = ErrorCode.FORBIDDEN
+
+
+class NotFoundError(GraymatterError):
+    """What the caller names is not there, or not theirs; nothing took effect."""
+
+    code = ErrorCode.NOT_FOUND
+
+
+class ConflictError(GraymatterError):
+    """What is stored stands against the request; nothing took effect."""
+
+    code = ErrorCode.CONFLICT
+
+
+class QuotaError(GraymatterError):
+    """The caller has written as much as they may; nothing took effect."""
+
+    code = ErrorCode.QUOTA
+
+    def __init__(self, message: str, retry_after_s: int | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+        """Seconds until the same request can succeed; None where only forgetting helps."""
 
 
 class CapabilityUnsupportedError(GraymatterError):

@@ -108,7 +108,7 @@ class LocalMemory:
         self._scribe = Scribe(store, self.models, clock)
         self._answers = Answers(
             store,
-            Recaller(store, self.models, analyzer, config),
+            Recaller(store, self.models, analyzer, config, clock),
             self._scribe,
             analyzer,
             config,

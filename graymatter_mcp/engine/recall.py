@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from graymatter_mcp.engine.clock import Clock
     from graymatter_mcp.engine.models import ModelKeeper
     from graymatter_mcp.model.config import Config
     from graymatter_mcp.model.ids import FactId, Namespace
@@ -129,8 +130,14 @@ class Recaller:
     """Ranks one namespace for one query; synchronous, for worker threads."""
 
     def __init__(
-        self, store: MemoryStore, models: ModelKeeper, analyzer: Analyzer, config: Config
+        self,
+        store: MemoryStore,
+        models: ModelKeeper,
+        analyzer: Analyzer,
+        config: Config,
+        clock: Clock,
     ) -> None:
+        self._clock = clock
         self._store = store
         self._models = models
         self._analyzer = analyzer
@@ -142,7 +149,7 @@ class Recaller:
         Raises:
             StoreUnavailableError: The model failed and a filter was asked for.
         """
-        snapshot = self._store.snapshot(namespace, policy.min_level)
+        snapshot = self._store.snapshot(namespace, policy.min_level, self._clock.now())
         tokens = tokenize(query)
         added = expand(tokens, snapshot.aliases)
         effective = (*tokens, *added)

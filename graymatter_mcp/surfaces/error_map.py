@@ -37,6 +37,8 @@ ERROR_MAP: Final[Mapping[ErrorCode, ErrorRow]] = {
     ErrorCode.READ_ONLY: ErrorRow(http_status=403, phrase="store is read-only"),
     ErrorCode.UNAUTHORIZED: ErrorRow(stands_alone=True, http_status=401, phrase="unauthorized"),
     ErrorCode.FORBIDDEN: ErrorRow(stands_alone=True, http_status=403, phrase="forbidden"),
+    ErrorCode.CONFLICT: ErrorRow(stands_alone=True, http_status=409, phrase="conflict"),
+    ErrorCode.QUOTA: ErrorRow(stands_alone=True, http_status=429, phrase="quota exceeded"),
     ErrorCode.CAPABILITY_UNSUPPORTED: ErrorRow(
         stands_alone=True,
         http_status=501,
