@@ -48,6 +48,11 @@ class Shelf(str):
     __slots__ = ()
 
 
+def is_shelf(name: object) -> bool:
+    """Whether a name was made here, and may begin with `MARK`."""
+    return isinstance(name, Shelf)
+
+
 def user_scope(tenant: str, user_id: str) -> Scope:
     """Return the owner of a user's global facts."""
     return Scope(tenant=tenant, user_id=user_id)

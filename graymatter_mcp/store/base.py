@@ -227,6 +227,9 @@ class WriteBatch:
     """Handles to add to facts; one that a fact has already is left alone."""
     documents: tuple[Document, ...] = ()
     events: tuple[Event, ...] = ()
+    moves: tuple[tuple[Namespace, FactId, Namespace], ...] = ()
+    """Facts that go from one shelf to another with all that is theirs; the rest of the batch finds
+    them on the old one. An id that the first shelf does not have fails the batch."""
     delete_as: str = "deleted"
     """What the feed says of the facts in `delete`."""
     is_fresh: bool = False
@@ -283,6 +286,8 @@ class Snapshot(Protocol):
     lengths: NDArray[np.float64]
     levels: NDArray[np.int8]
     """Effective confidence level of each row: 0, 1 or 2."""
+    is_labelled: NDArray[np.bool_]
+    """Whether somebody gave a row a confidence label."""
     age_order: NDArray[np.int64]
     """Sort key of each row for (created_at ascending, id ascending)."""
     id_order: NDArray[np.int64]
@@ -291,6 +296,14 @@ class Snapshot(Protocol):
     """Equal for rows of equal text."""
     has_retired: bool
     """Whether the namespace holds retired facts."""
+    rows_key: object
+    """The same object in two snapshots: equal rows at equal positions, as far as both reach."""
+    records_key: object
+    """The same object in two snapshots with one `rows_key`: equal records too."""
+    links_version: int
+    """Rises with each link added since the rows were numbered."""
+    has_vector: NDArray[np.bool_]
+    """Whether a row has a vector of the model in use."""
     is_live: NDArray[np.bool_]
     """Whether a row is live content, whatever was asked for."""
     is_pinned: NDArray[np.bool_]
@@ -348,6 +361,10 @@ class Snapshot(Protocol):
 
     def agent_code(self, name: str) -> int:
         """Return the number of an agent name in `agent_names`; -1 where no row has it."""
+        ...
+
+    def agent_name(self, row: int) -> str:
+        """Return the agent name of a row, empty where it has none."""
         ...
 
     def records(self, rows: Sequence[int]) -> list[str]:
@@ -474,6 +491,10 @@ class MemoryStore(Protocol):
 
     def get(self, namespace: Namespace, ids: Sequence[FactId]) -> list[Fact]:
         """Fetch records by id, retired ones and aliases included; unknown ids are left out."""
+        ...
+
+    def shelves_of(self, ids: Sequence[FactId]) -> dict[FactId, Namespace]:
+        """Return the namespace of each known id, whatever its state."""
         ...
 
     def find_text(self, namespace: Namespace, text: str) -> list[Fact]:

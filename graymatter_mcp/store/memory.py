@@ -147,6 +147,11 @@ class InMemoryStore:
             found = [state.find_visible(namespace, fact_id) for fact_id in ids]
             return [record.fact for record in found if record is not None]
 
+    def shelves_of(self, ids: Sequence[FactId]) -> dict[FactId, Namespace]:
+        """See the protocol."""
+        with self._opened() as state:
+            return {one: state.records[one].fact.agent_id for one in ids if one in state.records}
+
     def find_text(self, namespace: Namespace, text: str) -> list[Fact]:
         """See the protocol."""
         with self._opened() as state:

@@ -54,10 +54,15 @@ class InMemorySnapshot:
         now: datetime | None = None,
     ) -> None:
         self._facts = tuple(facts)
+        self.rows_key: object = self
+        self.records_key: object = self
+        self.links_version = 0
         self._counts = [Counter(map(stem, tokens)) for tokens in terms]
         self._vectors = dict(vectors)
+        self.has_vector = np.array([fact.id in self._vectors for fact in self._facts], np.bool_)
         self.size = len(self._facts)
         self.levels = np.array([_level(fact) for fact in self._facts], np.int8)
+        self.is_labelled = np.array([fact.confidence != "" for fact in self._facts], np.bool_)
         self.lengths = np.array([len(tokens) for tokens in terms], np.float64)
         self._add_details({} if details is None else details)
         at = 0 if now is None else to_microseconds(now)
@@ -157,6 +162,11 @@ class InMemorySnapshot:
     def agent_code(self, name: str) -> int:
         """See the protocol."""
         return self._codes.get(name, -1)
+
+    def agent_name(self, row: int) -> str:
+        """See the protocol."""
+        details = self._details[row]
+        return "" if details is None else details.agent_name
 
     def records(self, rows: Sequence[int]) -> list[str]:
         """See the protocol."""

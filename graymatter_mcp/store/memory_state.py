@@ -140,6 +140,7 @@ class State:
             self._set_vectors(vectors, batch.model_key)
         self._link(batch)
         self._add_plane(batch)
+        self._move(batch)
         self.checkpoints.extend(map(deepcopy, batch.checkpoints))
         self.audit = [*self.audit, *batch.audit][-AUDIT_LIMIT:]
         self._count(batch)
@@ -187,6 +188,16 @@ class State:
                 seq=seq, namespace=namespace, fact_id=fact_id, change=change, detail=detail, at=at
             )
         )
+
+    def _move(self, batch: WriteBatch) -> None:
+        for source, fact_id, target in batch.moves:
+            record = self.find(source, fact_id)
+            if record is None:
+                raise FactChangedError
+            self.records[fact_id] = replace(record, fact=replace(record.fact, agent_id=target))
+            self.namespaces.add(target)
+            if fact_id in self.details:
+                self.details[fact_id] = replace(self.details[fact_id], namespace=target)
 
     def _add_plane(self, batch: WriteBatch) -> None:
         for one in batch.details:

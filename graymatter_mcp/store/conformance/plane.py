@@ -11,6 +11,7 @@ from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.facts import Origin
 from graymatter_mcp.store.base import NEVER, Document, Edge, Event, FactDetails, WriteBatch
 from graymatter_mcp.store.conformance.kit import (
+    ELSEWHERE,
     MODEL,
     SHELF,
     Suite,
@@ -373,3 +374,48 @@ class PlaneRecords(Suite):
             store.apply(batch)
         assert store.snapshot(SHELF).records([0]) == ["1"]
         assert store.events("local", 0, 9) == []
+
+    def test_a_fact_moves_with_all_that_is_its_own(
+        self, maker: StoreMaker, store: MemoryStore
+    ) -> None:
+        """Data plane 3.12: an update may name another shelf; the id stays."""
+        fact = stored_fact(0)
+        capture(store, fact, record="1")
+        store.apply(WriteBatch(source_refs=((SHELF, fact.id, "a"),)))
+        embed(store, fact, [1, 2])
+        store.use_model(MODEL)
+        assert store.snapshot(SHELF).count == 1
+        store.apply(WriteBatch(at=at(1), moves=((SHELF, fact.id, ELSEWHERE),)))
+        for one in now_and_later(maker, store):
+            one.use_model(MODEL)
+            assert one.snapshot(SHELF).size == 0
+            seen = one.snapshot(ELSEWHERE)
+            assert (seen.records([0]), seen.has_vector.tolist()) == (["1"], [True])
+            assert one.with_source_ref("a") == [(ELSEWHERE, fact.id)]
+            assert one.shelves_of([fact.id, ulid(7)]) == {fact.id: ELSEWHERE}
+            assert ELSEWHERE in one.namespaces()
+        # What is not there does not move.
+        with pytest.raises(FactChangedError):
+            one.apply(WriteBatch(moves=((SHELF, fact.id, ELSEWHERE),)))
+
+    def test_a_new_fact_can_bring_its_vector(self, maker: StoreMaker, store: MemoryStore) -> None:
+        """Data plane 5.7: the vector is stored at once when there is one."""
+        store.use_model(MODEL)
+        for number in range(2):  # the second model key is known already
+            fact = stored_fact(number, f"fact {number}")
+            store.apply(
+                WriteBatch(
+                    facts=(with_terms(fact),),
+                    vectors=(vectors_of(fact, [[1, 2], [3, 4]]),),
+                    model_key=MODEL,
+                    is_fresh=True,
+                )
+            )
+        for one in now_and_later(maker, store):
+            one.use_model(MODEL)
+            seen = one.snapshot(SHELF)
+            assert seen.has_vector.tolist() == [True, True]
+            windows = seen.vectors(1)
+            assert windows is not None
+            assert windows.tolist() == [[1, 2], [3, 4]]
+            assert one.pending_vectors(9) == []

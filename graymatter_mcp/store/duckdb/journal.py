@@ -159,8 +159,8 @@ def _encode(rows: Rows) -> bytes:
 
 
 def _as_hex(value: object) -> str:
-    assert isinstance(value, UUID)
-    return value.hex
+    assert isinstance(value, UUID | bytes)
+    return value.hex() if isinstance(value, bytes) else value.hex
 
 
 def _decode(line: bytes) -> Rows | None:
@@ -175,6 +175,8 @@ def _decode(line: bytes) -> Rows | None:
 
 
 def _row(table: str, values: list[Any]) -> tuple[Any, ...]:
+    if table == "vectors":
+        return (UUID(hex=values[0]), *values[1:-1], bytes.fromhex(values[-1]))
     if table in ("facts", "checkpoints", "fact_details", "source_refs"):
         return (UUID(hex=values[0]), *values[1:])
     return tuple(values)

@@ -55,6 +55,7 @@ class Mirror:
         self.texts: list[str] = []
         self.created_at = Column(np.int64)
         self.levels = Column(np.int8)
+        self.labelled = Column(np.bool_)
         self.live = Column(np.bool_)
         self.labels: list[str] = []
         """Confidence as stored; grows in place, changes by copy."""
@@ -72,9 +73,13 @@ class Mirror:
         self.cold = Column(np.bool_)
         self.agent_names = Column(np.int32)
         self.agent_codes: dict[str, int] = {"": 0}
+        self.agent_list = [""]
+        """Names by code."""
         self.records: list[str] = []
         """Of the details; grows in place, changes by copy."""
         self.sessions = Sessions()
+        self.links_version = 0
+        """Counts commits that brought edges."""
         self.aliases: dict[int, tuple[int, Alias]] = {}
         """Live aliases by id, with their time of creation."""
         self.terms: list[str] = []
@@ -109,6 +114,7 @@ class Mirror:
         self.pinned.extend([row.is_pinned for row in rows])
         self.created_at.extend(times)
         self.levels.extend([LEVELS[effective_confidence(row.confidence)] for row in rows])
+        self.labelled.extend([row.confidence != "" for row in rows])
         self.live.extend([row.superseded_by == "" for row in rows])
         self.has_vectors.extend([False] * len(rows))
         self.access_count.extend([row.access_count for row in rows])
@@ -134,6 +140,7 @@ class Mirror:
         self.cold.extend([one is not None and one.is_cold for one in details])
         codes = self.agent_codes
         names = ["" if one is None else one.agent_name for one in details]
+        self.agent_list.extend(dict.fromkeys(name for name in names if name not in codes))
         self.agent_names.extend([codes.setdefault(name, len(codes)) for name in names])
         self.records.extend(["" if one is None else one.record for one in details])
         for row, name in zip(rows, names, strict=True):
@@ -202,6 +209,7 @@ class Mirror:
         if self.labels[row] != confidence:
             self.labels = self.labels.copy()
             self.labels[row] = confidence
+            self.labelled.set(row, confidence != "")
         if bool(self.pinned.view[row]) != is_pinned:
             self.pinned.set(row, is_pinned)
         level = LEVELS[effective_confidence(confidence)]

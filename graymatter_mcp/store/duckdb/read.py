@@ -120,6 +120,16 @@ def states(connection: DuckDBPyConnection, ids: Sequence[UUID]) -> dict[UUID, St
     }
 
 
+def shelves_of(connection: DuckDBPyConnection, ids: Sequence[UUID]) -> list[tuple[UUID, str]]:
+    """Return (id, namespace) of each known id."""
+    if not ids:
+        return []
+    marks = ", ".join("?" * len(ids))
+    return connection.execute(
+        f"SELECT fact_id, namespace FROM facts WHERE fact_id IN ({marks})", list(ids)
+    ).fetchall()
+
+
 def birth_texts(connection: DuckDBPyConnection, ids: Sequence[UUID]) -> dict[UUID, tuple[str, str]]:
     """Return (namespace, text) of each known id as first written: a look-up by index alone."""
     marks = ", ".join("?" * len(ids))

@@ -110,12 +110,23 @@ class WriterMemory:
     """Present text of facts whose text changed since the file was opened; None for erased ones."""
 
 
-def is_plain(batch: WriteBatch) -> bool:
+def is_plain(batch: WriteBatch, memory: WriterMemory) -> bool:
     """Whether a batch only adds rows: nothing in the tables decides whether it may."""
-    return batch.is_fresh and not (
+    if batch.vectors and batch.model_key not in memory.model_ids:
+        return False
+    born = {new.fact.id for new in batch.facts}
+    return (
+        batch.is_fresh
+        and all(new.fact_id in born for new in batch.vectors)
+        and not _needs_tables(batch)
+    )
+
+
+def _needs_tables(batch: WriteBatch) -> bool:
+    return bool(
         batch.patches
         or batch.delete
-        or batch.vectors
+        or batch.moves
         or batch.vitals
         or batch.nodes
         or batch.edges
@@ -152,8 +163,14 @@ class Gathering:
         self._check_receipt(batch)
         self._append_facts(batch)
         self._append_records(batch)
+        for new in batch.vectors:
+            self._append_vector(new, self._memory.model_ids[batch.model_key])
         return AppliedBatch(
-            batch=batch, states=(), is_reworded=False, vectors=(), promised=promised_rows(batch)
+            batch=batch,
+            states=(),
+            is_reworded=False,
+            vectors=batch.vectors,
+            promised=promised_rows(batch),
         )
 
     def _remember(self) -> None:
@@ -169,6 +186,16 @@ class Gathering:
             receipt.key in self._memory.receipts or receipt.key in self._receipts
         ):
             raise FactChangedError
+
+    def _append_vector(self, new: NewVectors, model_id: int) -> None:
+        self._append(
+            "vectors",
+            to_uuid(new.fact_id),
+            new.namespace,
+            model_id,
+            len(new.windows),
+            new.windows.astype("<i2").tobytes(),
+        )
 
     def _append_facts(self, batch: WriteBatch) -> None:
         for new in batch.facts:
@@ -225,7 +252,12 @@ class Gathering:
         named = {new.fact.agent_id for new in batch.facts}
         named |= {one.agent_id for one in batch.checkpoints}
         named |= {one.namespace for one in batch.nodes}
-        for namespace in sorted(named - self._memory.namespaces - self._namespaces):
+        for namespace in sorted(named):
+            self._name(namespace)
+
+    def _name(self, namespace: str) -> None:
+        """Note a namespace that may be new."""
+        if namespace not in self._memory.namespaces and namespace not in self._namespaces:
             self._namespaces.add(namespace)
             self._append("namespaces", namespace)
 

@@ -48,10 +48,12 @@ class MirrorSnapshot:
         self.levels = mirror.levels.view
         self.text_keys = mirror.text_keys.view
         self._labels = mirror.labels
+        self.is_labelled = mirror.labelled.view
         self._pinned = mirror.pinned.view
         # Life changes in place, so this instant needs a copy of its own.
         self.is_live: NDArray[np.bool_] = mirror.live.view.copy()
         self.is_pinned = self._pinned
+        self.has_vector = mirror.has_vectors.view
         self.has_retired = not self.is_live.all()
         self.is_active = mirror.active.view
         self.is_cold = mirror.cold.view
@@ -63,6 +65,9 @@ class MirrorSnapshot:
         self.agent_names = mirror.agent_names.view
         self._agent_codes = mirror.agent_codes
         self._records = mirror.records
+        self.records_key: object = mirror.records
+        self.rows_key: object = mirror
+        self.links_version = mirror.links_version
         self.age_order, self.id_order, self._newest_first = mirror.orders
         self.valid_until = NEVER
         """Microsecond at which something expires that is eligible now."""
@@ -162,6 +167,10 @@ class MirrorSnapshot:
     def agent_code(self, name: str) -> int:
         """See the protocol."""
         return self._agent_codes.get(name, -1)
+
+    def agent_name(self, row: int) -> str:
+        """See the protocol."""
+        return self.mirror.agent_list[self.agent_names[row]]
 
     def records(self, rows: Sequence[int]) -> list[str]:
         """See the protocol."""

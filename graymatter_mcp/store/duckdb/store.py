@@ -275,6 +275,12 @@ class DuckDBStore:
         uuids = [to_uuid(fact_id) for fact_id in ids]
         return self._facts(lambda connection: read.facts_by_ids(connection, namespace, uuids))
 
+    def shelves_of(self, ids: Sequence[FactId]) -> dict[FactId, Namespace]:
+        """See the protocol."""
+        uuids = [to_uuid(fact_id) for fact_id in ids]
+        found = self._read(lambda connection: read.shelves_of(connection, uuids))
+        return {to_fact_id(fact_id.int): Namespace(namespace) for fact_id, namespace in found}
+
     def find_text(self, namespace: Namespace, text: str) -> list[Fact]:
         """See the protocol."""
         return self._facts(lambda connection: read.facts_with_text(connection, namespace, text))

@@ -151,10 +151,11 @@ class GroupTransaction(Gathering):
         self._append_records(batch)
         self._append_vitals(batch)
         self._append_graph(batch)
+        self._move(batch)
         return AppliedBatch(
             batch=batch,
             states=tuple(changed),
-            is_reworded=bool(reworded or batch.delete or is_pruned),
+            is_reworded=bool(reworded or batch.delete or is_pruned or batch.moves),
             vectors=vectors,
             promised=promised_rows(batch) + len(changed) - erased,
         )
@@ -230,6 +231,24 @@ class GroupTransaction(Gathering):
             )
         return erased
 
+    def _move(self, batch: WriteBatch) -> None:
+        """Give facts another shelf, with all their rows.
+
+        Raises:
+            FactChangedError: One is not where it should be.
+        """
+        for source, name, target in batch.moves:
+            self._settle()
+            fact_id = to_uuid(name)
+            for table in _ERASED:
+                ((rows,),) = self._connection.execute(
+                    f"UPDATE {table} SET namespace = ? WHERE fact_id = ? AND namespace = ?",
+                    [target, fact_id, source],
+                ).fetchall()
+                if table == "facts" and not rows:
+                    raise FactChangedError
+            self._name(target)
+
     def _append_vectors(self, batch: WriteBatch) -> tuple[NewVectors, ...]:
         if not batch.vectors:
             return ()
@@ -244,14 +263,7 @@ class GroupTransaction(Gathering):
                 fresh.append(new)
         model_id = self._model_id(batch.model_key)
         for new in fresh:
-            self._append(
-                "vectors",
-                to_uuid(new.fact_id),
-                new.namespace,
-                model_id,
-                len(new.windows),
-                new.windows.astype("<i2").tobytes(),
-            )
+            self._append_vector(new, model_id)
         return tuple(fresh)
 
     def _model_id(self, model_key: str) -> int:

@@ -107,7 +107,9 @@ class Writer:
         return not has_ended
 
     def _commit(self, group: Sequence[Request]) -> None:
-        for plain, requests in groupby(group, lambda request: is_plain(request.batch)):
+        for plain, requests in groupby(
+            group, lambda request: is_plain(request.batch, self._memory)
+        ):
             if not plain:
                 for request in requests:
                     self._tables.submit(request)
