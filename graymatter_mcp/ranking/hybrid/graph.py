@@ -1,0 +1,101 @@
+"""The graph signal: what a fact gains from those that stand beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Pairs = NDArray[np.int64]
+"""Undirected edges as two rows each, shape (edges, 2); repeats and loops do no harm."""
+
+
+def _no_pairs() -> Pairs:
+    return np.empty((0, 2), np.int64)
+
+
+def _no_strengths() -> NDArray[np.float64]:
+    return np.empty(0, np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Adjacency:
+    """The edges that search walks; ends that are not eligible are left out here."""
+
+    next: Pairs = field(default_factory=_no_pairs)
+    """Facts that followed one another, on one shelf: up to two steps, strength 1.0."""
+    links: Pairs = field(default_factory=_no_pairs)
+    """Links that agents made: one step."""
+    link_strengths: NDArray[np.float64] = field(default_factory=_no_strengths)
+    """One per link, in [0, 1]."""
+
+
+def next_pairs(previous: NDArray[np.int64]) -> Pairs:
+    """Return the `next` edges of an array that holds each row's previous row, or -1 for none."""
+    rows = np.flatnonzero(previous >= 0)
+    return np.stack((previous[rows], rows), axis=1)
+
+
+def graph_signal(
+    adjacency: Adjacency, base: NDArray[np.float64], eligible: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Return for each row the best of strength times `base` over its neighbours.
+
+    Args:
+        adjacency: Edges between rows.
+        base: Score of each row by itself, 0.0 where it may lend nothing; shape (n,).
+        eligible: Rows that exist: no other is a neighbour or a bridge.
+
+    Returns:
+        Shape (n,), 0.0 where no neighbour lends anything. No row is its own neighbour.
+
+    Source: data-plane contract 4.4.
+    """
+    signal = np.zeros(base.size, np.float64)
+    _lend_in_two_steps(signal, _inside(adjacency.next, eligible), base)
+    kept = _are_inside(adjacency.links, eligible)
+    links, strengths = adjacency.links[kept], adjacency.link_strengths[kept]
+    for to, source in (links.T, links.T[::-1]):
+        np.maximum.at(signal, to, strengths * base[source])
+    signal[~eligible] = 0.0
+    return signal
+
+
+def _lend_in_two_steps(
+    signal: NDArray[np.float64], pairs: Pairs, base: NDArray[np.float64]
+) -> None:
+    # Few rows lend anything: the rest of this sees only edges that carry something.
+    to, source = _from(pairs, base > 0)
+    lent = base[source]
+    best = np.zeros(base.size, np.float64)
+    np.maximum.at(best, to, lent)
+    # The second step leads back to where it began. So each bridge keeps two values of different
+    # origin: its best for all others, the runner-up for the row that lent the best.
+    lender = np.full(base.size, -1, np.int64)
+    is_best = lent == best[to]
+    lender[to[is_best]] = source[is_best]
+    second = np.zeros(base.size, np.float64)
+    is_other = lender[to] != source
+    np.maximum.at(second, to[is_other], lent[is_other])
+    np.maximum(signal, best, out=signal)
+    to, bridge = _from(pairs, best > 0)
+    np.maximum.at(signal, to, np.where(lender[bridge] == to, second[bridge], best[bridge]))
+
+
+def _from(pairs: Pairs, carries: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the edges as (to, from), both ways, where the row that they come from carries."""
+    first, second = pairs[:, 0], pairs[:, 1]
+    forth, back = carries[first], carries[second]
+    return (
+        np.concatenate((second[forth], first[back])),
+        np.concatenate((first[forth], second[back])),
+    )
+
+
+def _are_inside(pairs: Pairs, eligible: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return eligible[pairs[:, 0]] & eligible[pairs[:, 1]] & (pairs[:, 0] != pairs[:, 1])
+
+
+def _inside(pairs: Pairs, eligible: NDArray[np.bool_]) -> Pairs:
+    return pairs[_are_inside(pairs, eligible)]
