@@ -1,0 +1,52 @@
+"""The keyword leg: BM25 over the facts that a request may see, on any number of shelves."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graymatter_mcp.ranking.bm25 import bm25
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+
+def keyword_scores(
+    postings: Sequence[tuple[NDArray[np.int32], NDArray[np.float64]]],
+    *,
+    eligible: NDArray[np.bool_],
+    lengths: NDArray[np.float64],
+    holds_phrases: NDArray[np.bool_] | None = None,
+) -> NDArray[np.float64]:
+    """Score every row against a query; 0.0 where it is not eligible or holds none of the terms.
+
+    Args:
+        postings: One (rows, tf) per query token, over the whole corpus; rows are distinct.
+        eligible: Rows that exist: N, df and the mean length count them alone.
+        lengths: Tokens of each row; shape (n,).
+        holds_phrases: Rows that hold every quoted phrase of the query; None when it has none.
+            Others score 0.0, but count in the statistics.
+
+    Source: data-plane contract 4.1, 4.2.
+    """
+    count = int(np.count_nonzero(eligible))
+    if count == 0:
+        return np.zeros(eligible.size, np.float64)
+    scores = bm25(
+        [_filtered(rows, tf, eligible) for rows, tf in postings],
+        size=eligible.size,
+        count=count,
+        lengths=lengths,
+        mean_length=float(lengths[eligible].sum()) / count,
+    )
+    return scores if holds_phrases is None else np.where(holds_phrases, scores, 0.0)
+
+
+def _filtered(
+    rows: NDArray[np.int32], tf: NDArray[np.float64], eligible: NDArray[np.bool_]
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    kept = eligible[rows]
+    return rows[kept], tf[kept]
