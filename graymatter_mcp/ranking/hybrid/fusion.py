@@ -39,7 +39,7 @@ class Inputs:
     entity: NDArray[np.float64] | None
     """In [0, 1] (`entity.entity_signal`); None when the leg did not run."""
     age_days: NDArray[np.float64]
-    """Days since the last change of content."""
+    """Days since the last change of content; below 0, for a clock set back, it counts as 0."""
     weights: Weights
     min_vector_score: float
     """Cosine from which a fact is supported; 0 supports every fact."""
@@ -74,7 +74,9 @@ def fuse(inputs: Inputs) -> Fused:
         graph = graph_signal(inputs.adjacency, legs.lent(), inputs.eligible)
     recency = zeros
     if weights.recency > 0:
-        recency = np.where(inputs.eligible, np.exp(-inputs.age_days / RECENCY_DAYS), 0.0)
+        recency = np.where(
+            inputs.eligible, np.exp(-np.maximum(inputs.age_days, 0.0) / RECENCY_DAYS), 0.0
+        )
     signals = {
         "keyword": legs.keyword if weights.keyword > 0 else zeros,
         "vector": legs.vector if weights.vector > 0 else zeros,

@@ -26,10 +26,12 @@ def prior(
 
     Args:
         confidence: Of the source, in [0, 1]; 1.0 where nobody said otherwise.
-        age_days: Days since the last change of content, >= 0.
+        age_days: Days since the last change of content; below 0, for a clock set back, it is 0.
         is_current_state: Facts whose type is one of `CURRENT_STATE_TYPES`.
 
     Source: data-plane contract 4.7.
     """
-    fresh = np.where(is_current_state, _FRESH_GAIN * np.exp(-age_days / _FRESH_DAYS), 0.0)
+    fresh = np.where(
+        is_current_state, _FRESH_GAIN * np.exp(-np.maximum(age_days, 0.0) / _FRESH_DAYS), 0.0
+    )
     return (_DOUBTED + (1.0 - _DOUBTED) * confidence) * (1.0 + fresh)

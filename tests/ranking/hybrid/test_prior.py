@@ -27,3 +27,9 @@ def test_the_worked_example_on_the_fused_scores() -> None:
     is_current_state = np.array([False, False, False, True])
     scores = fuse(EXAMPLE).score * prior(confidence, np.zeros(4), is_current_state)
     assert scores[[A, D]].tolist() == pytest.approx([0.572449, 0.492857], abs=1e-6)
+
+
+def test_a_clock_set_back_lifts_no_score_above_a_fresh_one() -> None:
+    """Data-plane contract 4.7: the range of the prior is [0.7, 1.15]."""
+    factors = prior(np.array([1.0, 0.0]), np.array([-9.0, -9.0]), np.array([True, False]))
+    assert factors.tolist() == pytest.approx([1.15, 0.7])
