@@ -1,0 +1,1 @@
+"""The data plane over HTTP: requests in, checked answers out."""
