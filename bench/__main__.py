@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench import codes, core, crash, embed, http, load, report, start
+from bench import capture, codes, core, crash, embed, http, load, report, start
 from bench.client import SERVER
 from bench.figures import result_of, save
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 BENCHMARKS: Final[dict[str, Any]] = {
+    "capture": capture,
     "codes": codes,
     "core": core,
     "crash": crash,

@@ -93,15 +93,18 @@ def _claim(all_pieces: list[Piece], *, is_question: bool) -> Claim:
 
 
 def _without_change_words(said: Sequence[Piece]) -> list[Piece]:
-    kept: list[Piece] = []
-    for at, piece in enumerate(said):
-        if piece.low in CHANGE_WORDS:
-            after = said[at + 1] if at + 1 < len(said) else None
-            # "New York" is a name; "New" before another capital may be one.
-            if not (piece.low == "new" and piece.is_capital and after and after.is_capital):
-                continue
-        kept.append(piece)
-    return kept
+    return [piece for at, piece in enumerate(said) if not _is_dropped(said, at)]
+
+
+def _is_dropped(said: Sequence[Piece], at: int) -> bool:
+    piece = said[at]
+    after = said[at + 1] if at + 1 < len(said) else None
+    if at == 0 and piece.raw == "A":
+        # The article; before a verb, "A" is the name of somebody or something.
+        return after is not None and after.low not in LINKING
+    # "New York" is a name; "New" before another capital may be one.
+    is_name = piece.low == "new" and piece.is_capital and after is not None and after.is_capital
+    return piece.low in CHANGE_WORDS and not is_name
 
 
 def _settle_change(said: list[Piece]) -> tuple[list[Piece], bool]:
@@ -160,8 +163,8 @@ def _build(
     *,
     is_event: bool,
 ) -> Claim:
-    tokens: dict[str, None] = {}
-    stems: dict[str, None] = {}
+    tokens: list[str] = []
+    stems: list[str] = []
     frame = [f"<{value.kind}>" for value in values] + list(polarity.marks)
     capitals: set[tuple[str, str]] = set()
     subject: set[str] = set()
@@ -170,10 +173,9 @@ def _build(
             frame.extend(() if piece.kind in {"comma", "sign"} else (f"={piece.low}",))
             continue
         word = terms(piece.raw)
-        frame.extend(word.stems)
         frame.extend(word.marks)
-        tokens.update(dict.fromkeys(word.tokens))
-        stems.update(dict.fromkeys(word.stems))
+        tokens += word.tokens
+        stems += word.stems
         if piece.is_capital:
             capitals.update((stem, piece.low) for stem in word.stems)
     for piece in before:
@@ -189,9 +191,9 @@ def _build(
         subject=frozenset(subject),
         located=frozenset({*_located(before), *_located(words)}),
         verb=verb,
-        frame=tuple(sorted(frame)),
-        frame_words=tuple(stems),
-        frame_tokens=tuple(tokens),
+        frame=tuple(sorted(frame + stems)),
+        frame_words=tuple(dict.fromkeys(stems)),
+        frame_tokens=tuple(dict.fromkeys(tokens)),
         capitals=frozenset(capitals),
         values=tuple(sorted(values, key=lambda value: value.kind)),
         is_negative=polarity.is_negative,

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+from graymatter_mcp.ranking.tokens import STOP_WORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 MAX_ENTITIES: Final = 12
 _MIN_LENGTH: Final = 2
@@ -49,29 +54,42 @@ _ENTITY: Final = re.compile(
 _SENTENCE_END: Final = ".!?:\n"
 
 
-def entities(text: str) -> tuple[str, ...]:
+def entities(text: str, known: Collection[str] | None = None) -> tuple[str, ...]:
     """Return the first 12 distinct things the text names, casefolded, in order of appearance.
 
-    A capitalised word at the start of a sentence counts only as part of a longer name: its capital
-    says nothing. Bare lower-case words, months and weekdays never count.
+    Bare lower-case words, stop words, months and weekdays never count.
+
+    Args:
+        text: As stored.
+        known: Casefolded subjects of the shelf. A capitalised run at the start of a sentence counts
+            if it or its first word is one; from behind an article or another stop word it counts
+            anyway. None, for a caller without a shelf: there it counts if it has two words.
 
     Source: data-plane contract 6.2.
     """
     found: dict[str, None] = {}
     for match in _ENTITY.finditer(text):
         entity = (match.group(match.lastgroup or 0) or "").casefold().strip()
-        if match.lastgroup == "name" and not _is_name(text, match.start(), entity):
-            continue
+        if match.lastgroup == "name":
+            entity = _name(text, match.start(), entity, known)
         if match.lastgroup == "identifier" and entity.replace("-", "").isalpha():
             continue
-        if _MIN_LENGTH <= len(entity) <= _MAX_LENGTH:
+        if _MIN_LENGTH <= len(entity) <= _MAX_LENGTH and entity not in STOP_WORDS:
             found.setdefault(entity)
     return tuple(found)[:MAX_ENTITIES]
 
 
-def _is_name(text: str, start: int, entity: str) -> bool:
-    if all(word in _CALENDAR for word in entity.split()):
-        return False
+def _name(text: str, start: int, run: str, known: Collection[str] | None) -> str:
+    """Return the part of a run of capitalised words that is a name, or ""."""
+    words = run.split()
+    if all(word in _CALENDAR for word in words):
+        return ""
     before = text[:start].rstrip(" ")
     is_first = not before or before[-1] in _SENTENCE_END
-    return not is_first or " " in entity
+    if not is_first:
+        return run
+    if known is None:
+        return run if len(words) > 1 else ""
+    if run in known or words[0] in known:
+        return run
+    return " ".join(words[1:]) if words[0] in STOP_WORDS else ""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bench.figures import Result
 
 TINY: Final = {
+    "capture": ["--facts", "100"],
     "codes": ["--sizes", "300", "--calls", "2"],
     "core": ["--sizes", "30", "--calls", "2"],
     "crash": ["--kills", "3", "--clients", "2", "--mode", "plain", "--keyword-only"],

@@ -36,3 +36,33 @@ def test_at_most_twelve_distinct_things_count_in_order_of_appearance() -> None:
 def test_a_name_longer_than_a_name_is_none() -> None:
     """Data plane 6.2: 2 to 64 characters."""
     assert entities("see " + "x/" * 40 + "y") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Maria leads", ("maria",)),
+        ("Maria Lopez leads", ("maria lopez",)),
+        ("Redis Stack runs. Redis leads", ("redis stack",)),
+        ("Backups run in Kiel. Deploys run", ("kiel",)),
+        ("Nils Berg leads", ()),
+        ("The Kiel Canal is long", ("kiel canal",)),
+        ("The API of Atlas", ("api", "atlas")),
+    ],
+)
+def test_a_name_at_a_sentence_start_counts_when_the_shelf_knows_it(
+    text: str, named: tuple[str, ...]
+) -> None:
+    """Data plane 6.2: there only if the word is a known subject of the shelf."""
+    assert entities(text, known={"maria", "redis stack"}) == named
+
+
+def test_no_known_subject_is_not_the_same_as_no_shelf() -> None:
+    """Data plane 6.2, and the core's hints, which know no subjects."""
+    assert entities("Maria Lopez leads", known=()) == ()
+    assert entities("Maria Lopez leads") == ("maria lopez",)
+
+
+def test_a_stop_word_is_no_name() -> None:
+    """Data plane 6.2: not even in quotes."""
+    assert entities('the word "the" and It') == ()
