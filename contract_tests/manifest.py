@@ -13,6 +13,7 @@ from contract_tests.promises import (
     curation,
     field,
     http,
+    plane,
     processes,
     recall,
     storage,
@@ -37,6 +38,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         processes,
         access,
         http,
+        plane,
         storage,
         contract,
     )
