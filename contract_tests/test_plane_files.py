@@ -97,11 +97,11 @@ def test_what_a_route_says_of_itself_fits_together(name: str) -> None:
 def test_answers_are_closed_and_requests_are_described(name: str) -> None:
     """Data plane, notation and 2.7."""
     route = load_route(name)
-    for schema in (route.request, route.response, route.degraded):
+    for schema in (route.request, route.response, *route.failures.values()):
         if schema is not None:
             Draft202012Validator.check_schema(schema)
             assert schema["type"] == "object"
-    for answer in (route.response, route.degraded, read_schema("rest/error.json")):
+    for answer in (route.response, *route.failures.values(), read_schema("rest/error.json")):
         for part in objects_below(answer):
             assert part["additionalProperties"] is False
             assert set(part.get("required", ())) <= set(part["properties"])

@@ -16,6 +16,7 @@ from graymatter_mcp.contract.load import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from importlib.resources.abc import Traversable
 
 FOLDER: Final = "rest"
@@ -47,8 +48,8 @@ class RouteContract:
     request: Schema
     response: Schema | None
     """None where success has no body."""
-    degraded: Schema | None
-    """What a 503 may hold in place of the plain error."""
+    failures: Mapping[int, Schema]
+    """By error status, what its body may be in place of the plain error."""
 
     @property
     def path(self) -> str:
@@ -127,7 +128,11 @@ def read_route(name: str, root: Traversable | None = None) -> RouteContract:
         revision=about["revision"],
         request=read_schema(f"{FOLDER}/{name}/request.json", root),
         response=_optional(name, "response.json", root),
-        degraded=_optional(name, "degraded.json", root),
+        failures={
+            status: schema
+            for status in about["errors"]
+            if (schema := _optional(name, f"{status}.json", root)) is not None
+        },
     )
 
 
