@@ -16,4 +16,7 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:closed": Promise(
         "plane:2.7", "Every object of an answer is closed; every field of a request is described."
     ),
+    "plane:twins": Promise(
+        "D59", "A twin takes and gives what its route does, with the hints of the table."
+    ),
 }

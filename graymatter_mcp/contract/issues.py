@@ -99,7 +99,8 @@ def _validator(name: str) -> Draft202012Validator:
 
 def _coerced(schema: Schema, value: object) -> object:
     kind = schema.get("type")
-    if isinstance(value, dict) and "properties" in schema:
+    is_free = schema.get("additionalProperties") is True
+    if isinstance(value, dict) and "properties" in schema and not is_free:
         return _fields(schema, cast("dict[str, object]", value))
     if isinstance(value, list) and "items" in schema:
         return [_coerced(schema["items"], item) for item in cast("list[object]", value)]

@@ -41,6 +41,9 @@ class ToolContract:
     revision: int
     input_schema: Schema
     output_schema: Schema
+    toolset: str = "core"
+    route: str = ""
+    """Of a twin: the route whose operation it calls."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +70,29 @@ def load_bundle(toolsets: tuple[str, ...] = ("core",)) -> Bundle:
         BrokenContractError: The files are missing or inconsistent.
     """
     return _bundle(toolsets)
+
+
+@cache
+def load_tool(name: str) -> ToolContract:
+    """Load one tool, whether a toolset lists it or not.
+
+    Raises:
+        BrokenContractError: There is no such tool, or its files are inconsistent.
+    """
+    about = cast("Schema", read_document(f"tools/{name}/tool.json"))
+    if set(about["annotations"]) != set(HINTS):
+        raise BrokenContractError(f"tool.json of {name} lacks a hint")
+    return ToolContract(
+        name=name,
+        title=about["title"],
+        description=about["description"],
+        annotations=about["annotations"],
+        revision=about["revision"],
+        input_schema=read_schema(f"tools/{name}/input.json"),
+        output_schema=read_schema(f"tools/{name}/output.json"),
+        toolset=about["toolset"],
+        route=about.get("route", ""),
+    )
 
 
 def read_document(path: str, root: Traversable | None = None) -> Any:
@@ -113,24 +139,12 @@ def _bundle(toolsets: tuple[str, ...]) -> Bundle:
             raise InvalidArgumentError(f'unknown toolset "{toolset}"; known: {", ".join(known)}')
     if not toolsets or len(set(toolsets)) != len(toolsets):
         raise InvalidArgumentError("toolsets must name each wanted toolset once")
-    return Bundle(
-        tools=tuple(_tool(name, toolset) for toolset in toolsets for name in known[toolset])
-    )
-
-
-def _tool(name: str, toolset: str) -> ToolContract:
-    about = cast("Schema", read_document(f"tools/{name}/tool.json"))
-    if about["toolset"] != toolset or set(about["annotations"]) != set(HINTS):
-        raise BrokenContractError(f"tool.json of {name} names another toolset or lacks a hint")
-    return ToolContract(
-        name=name,
-        title=about["title"],
-        description=about["description"],
-        annotations=about["annotations"],
-        revision=about["revision"],
-        input_schema=read_schema(f"tools/{name}/input.json"),
-        output_schema=read_schema(f"tools/{name}/output.json"),
-    )
+    tools = tuple(load_tool(name) for toolset in toolsets for name in known[toolset])
+    listed = [toolset for toolset in toolsets for _ in known[toolset]]
+    for tool, toolset in zip(tools, listed, strict=True):
+        if tool.toolset != toolset:
+            raise BrokenContractError(f"tool.json of {tool.name} names another toolset")
+    return Bundle(tools=tools)
 
 
 def _inlined(node: object, path: str, trail: tuple[str, ...], root: Traversable | None) -> object:

@@ -91,6 +91,7 @@ def test_what_is_no_object_is_one_issue(body: object) -> None:
 def test_unknown_keys_are_dropped_or_refused() -> None:
     """D10."""
     assert coerced("rest/remember", {"content": "x", "stray": 1}) == {"content": "x"}
+    assert coerced("rest/stats", {"stray": 1}) == {}
     for name in ("rest/session-recap", "rest/hygiene", "rest/evaluate", "rest/adoption"):
         body = coerced(name, {"decision": ["a misspelled array"]})
         (issue,) = issues(name, body)

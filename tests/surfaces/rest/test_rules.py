@@ -225,3 +225,23 @@ def test_a_twin_names_the_first_issue() -> None:
         check_arguments("rest/search", {"k": 0, "query": " "}, NOW)
     assert str(caught.value) == "invalid argument 'k': must be at least 1"
     assert check_arguments("rest/search", {"query": "q", "k": "3"}, NOW) == {"query": "q", "k": 3}
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("memory_forget", {}, "'': exactly one of id and sourceRef is required"),
+        ("memory_update", {"id": "x", "project": "p"}, "'': nothing to update"),
+        ("memory_update", {"content": "x"}, "'id': is required"),
+        ("memory_hybrid_search", {}, "'query': is required"),
+        ("project_share", {"project": "a\x01", "username": "u"}, "'project': project ref contains"),
+        ("memory_hygiene", {"kk": 1}, "'': holds unknown keys: kk"),
+    ],
+)
+def test_twins_keep_the_rules_of_their_routes(
+    tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    """Data plane, section 9; D59: a missing query is named."""
+    with pytest.raises(InvalidArgumentError) as caught:
+        check_arguments(f"tools/{tool}", arguments, NOW)
+    assert str(caught.value).startswith(f"invalid argument {words}")
