@@ -64,4 +64,7 @@ ROWS: Final[Mapping[str, Promise]] = {
     "limits:toolsets": Promise(
         "F10", "Each toolset that is shipped has snapshots, and no tool is in two."
     ),
+    "toolsets:chosen": Promise(
+        "F10", "The core is served unless more is asked for by name; an unknown name is an error."
+    ),
 }

@@ -49,13 +49,16 @@ class Owner:
         self.is_exact = EXACTLY_ONCE in (hello.get("capabilities") or ())
 
 
-def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
+def reach_owner(
+    directory: str, version: str, command: list[str], *, toolsets: str = "core"
+) -> Owner:
     """Connect to the owner of a directory, starting one when there is none.
 
     Args:
         directory: The data directory.
         version: Ours; an idle owner that is older is asked to leave.
         command: Starts an owner in the foreground of its own session.
+        toolsets: What this connection shall serve, names separated by commas.
 
     Raises:
         NoOwnerError: None answered in time.
@@ -65,7 +68,7 @@ def reach_owner(directory: str, version: str, command: list[str]) -> Owner:
     reap()
     try:
         while True:
-            owner = _greet(directory, version)
+            owner = _greet(directory, version, toolsets)
             if owner is not None:
                 return owner
             if started is None or started.has_ended:
@@ -113,7 +116,7 @@ def own_command(directory: str, *, may_create: bool) -> list[str]:
     return command if may_create else [*command, "--no-create"]
 
 
-def _greet(directory: str, version: str) -> Owner | None:
+def _greet(directory: str, version: str, toolsets: str) -> Owner | None:
     """Connect and exchange greetings; None when nobody answers, or an older owner left."""
     note = read_owner(directory)
     if note is None:
@@ -121,7 +124,12 @@ def _greet(directory: str, version: str) -> Owner | None:
     connection = connect(note, "lines")
     if connection is None:
         return None
-    hello = {"graymatter": "hello", "version": version, "token": note.get("token", "")}
+    hello = {
+        "graymatter": "hello",
+        "version": version,
+        "token": note.get("token", ""),
+        "toolsets": toolsets,
+    }
     try:
         connection.sendall(json.dumps(hello).encode() + b"\n")
         answer, rest = _read_hello(connection)

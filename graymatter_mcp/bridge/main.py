@@ -35,6 +35,8 @@ DRAIN_TIMEOUT_S = 330.0
 """Longest wait for answers after the input ended: above the slowest call, five minutes."""
 HURRY_TIMEOUT_S = 0.8
 """The same after a signal."""
+CORE = "core"
+"""What is served unless more is asked for."""
 _LOOK_S = 1.0
 """How often to look whether the client is still there."""
 _READ_BYTES = 256 * 1024
@@ -45,10 +47,13 @@ _TRUE = ("1", "true", "yes", "on")
 class Invocation:
     """What the command line asked, as far as the bridge understands it."""
 
-    __slots__ = ("directory", "is_quiet", "may_create")
+    __slots__ = ("directory", "is_quiet", "may_create", "toolsets")
 
-    def __init__(self, *, directory: str | None, is_quiet: bool, may_create: bool) -> None:
+    def __init__(
+        self, *, directory: str | None, is_quiet: bool, may_create: bool, toolsets: str
+    ) -> None:
         self.directory = directory
+        self.toolsets = toolsets
         self.is_quiet = is_quiet
         self.may_create = may_create
 
@@ -68,11 +73,33 @@ def understood(arguments: list[str]) -> Invocation | None:
             is_quiet = True
         else:
             return None
-    if rest[:2] != ["mcp", "serve"] or set(rest[2:]) - {"--no-create"}:
+    if rest[:2] != ["mcp", "serve"]:
         return None
+    return _serving(rest[2:], directory, is_quiet=is_quiet)
+
+
+def _serving(rest: list[str], directory: str | None, *, is_quiet: bool) -> Invocation | None:
+    """Read what follows ``mcp serve``."""
+    may_create = True
+    toolsets = CORE
+    while rest:
+        flag, equals, value = rest.pop(0).partition("=")
+        if flag == "--no-create" and not equals:
+            may_create = False
+        elif flag == "--toolset" and (equals or rest):
+            toolsets = selection(value if equals else rest.pop(0))
+        else:
+            return None
+    if not os.path.isfile(built_path(toolsets)):
+        return None  # the whole command line says what is wrong with the names
     return Invocation(
-        directory=directory, is_quiet=is_quiet, may_create="--no-create" not in rest[2:]
+        directory=directory, is_quiet=is_quiet, may_create=may_create, toolsets=toolsets
     )
+
+
+def selection(value: str) -> str:
+    """Return a list of toolsets in the order in which they are always listed."""
+    return ",".join(sorted(value.split(",")))
 
 
 def serve(invocation: Invocation) -> NoReturn:
@@ -87,7 +114,9 @@ def serve(invocation: Invocation) -> NoReturn:
         limit = line_limit(os.environ.get(LIMIT_VARIABLE))
     except ValueError as exc:
         _give_up(f"{LIMIT_VARIABLE}: {exc}")
-    session = Session(directory, limit, may_create=invocation.may_create)
+    session = Session(
+        directory, limit, may_create=invocation.may_create, toolsets=invocation.toolsets
+    )
     for name in session.unknown_variables():
         sys.stderr.write(f"graymatter: unknown variable {name}: is it misspelt?\n")
     if not invocation.is_quiet:
@@ -120,25 +149,31 @@ def _give_up(reason: str) -> NoReturn:
     os._exit(1)
 
 
-def built_answers() -> dict[str, Any]:
-    """Read the generated file of answers."""
+def built_path(toolsets: str) -> str:
+    """Return where the generated answers of a selection of toolsets lie, if it is one."""
+    name = "built.json" if toolsets == CORE else f"built.{os.path.basename(toolsets)}.json"
+    return os.path.join(os.path.dirname(__file__), name)
+
+
+def built_answers(toolsets: str = CORE) -> dict[str, Any]:
+    """Read the generated file of answers of a selection of toolsets."""
     import json
 
-    path = os.path.join(os.path.dirname(__file__), "built.json")
-    with open(path, encoding="utf-8") as file:
+    with open(built_path(toolsets), encoding="utf-8") as file:
         return json.load(file)
 
 
 class Session:
     """One client, from its first line to its last."""
 
-    def __init__(self, directory: str, limit: int, *, may_create: bool) -> None:
+    def __init__(self, directory: str, limit: int, *, may_create: bool, toolsets: str) -> None:
         self._parent = os.getppid()
         self._directory = directory
         self._limit = limit
         self._may_create = may_create
         self._wire = claim_stdio()
-        self._built = built_answers()
+        self._toolsets = toolsets
+        self._built = built_answers(toolsets)
         self._handshake = Handshake(self._built)
         self._relay: Relay | None = None
         self._turn: threading.Lock | None = None
@@ -233,7 +268,9 @@ class Session:
             self._relay = Relay(
                 self._handshake,
                 self._write,
-                lambda: reach_owner(self._directory, self._built["version"], command),
+                lambda: reach_owner(
+                    self._directory, self._built["version"], command, toolsets=self._toolsets
+                ),
             )
             self._relay.start()
         return self._relay

@@ -22,6 +22,9 @@ Schema = dict[str, Any]
 MAJOR: Final = "v1"
 """The major of the contract that this package serves."""
 
+CORE: Final = ("core",)
+"""What is served unless more is asked for."""
+
 HINTS: Final = ("readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint")
 
 
@@ -57,7 +60,7 @@ class Bundle:
         return {tool.name: tool for tool in self.tools}[name]
 
 
-def load_bundle(toolsets: tuple[str, ...] = ("core",)) -> Bundle:
+def load_bundle(toolsets: tuple[str, ...] = CORE) -> Bundle:
     """Load the named toolsets from the schema files shipped with the package.
 
     The result is shared between callers, who must not change the schemas it holds.
@@ -70,6 +73,27 @@ def load_bundle(toolsets: tuple[str, ...] = ("core",)) -> Bundle:
         BrokenContractError: The files are missing or inconsistent.
     """
     return _bundle(toolsets)
+
+
+def read_toolsets(text: str) -> tuple[str, ...]:
+    """Read names separated by commas, in the order in which they are always listed.
+
+    Raises:
+        InvalidArgumentError: A name is unknown or given twice, or none is given.
+        BrokenContractError: The files are missing or inconsistent.
+    """
+    toolsets = tuple(sorted(text.split(",")))
+    load_bundle(toolsets)
+    return toolsets
+
+
+def toolset_names() -> tuple[str, ...]:
+    """Return the names of all toolsets.
+
+    Raises:
+        BrokenContractError: The file is missing.
+    """
+    return tuple(cast("dict[str, list[str]]", read_document("toolsets.json")))
 
 
 @cache

@@ -23,7 +23,7 @@ from anyio.abc import SocketAttribute, SocketListener
 
 from graymatter_mcp.bridge.lines import NO_LIMIT
 from graymatter_mcp.bridge.link import UNAUTHORIZED
-from graymatter_mcp.errors import StoreUnavailableError
+from graymatter_mcp.errors import InvalidArgumentError, StoreUnavailableError
 from graymatter_mcp.surfaces.mcp.exchange import Exchange
 
 if TYPE_CHECKING:
@@ -41,6 +41,9 @@ CAPABILITIES: Final = (
     "confidence-shared-write-v1",
     "exactly-once-v1",
 )
+Toolsets = tuple[str, ...]
+"""Names of what one connection serves."""
+
 _HELLO_BYTES: Final = 4096
 _HELLO_TIMEOUT_S: Final = 5.0
 _READ_BYTES: Final = 256 * 1024
@@ -143,7 +146,7 @@ class LinesDoor:
         self,
         token: str,
         hello: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]],
-        build: Callable[[], Server[Any]],
+        build: Callable[[Toolsets], Server[Any]],
         leave: Callable[[], None],
     ) -> None:
         """Prepare.
@@ -151,7 +154,8 @@ class LinesDoor:
         Args:
             token: What a peer must know.
             hello: Answers a greeting; the session goes on when it says ``hello``.
-            build: Makes the server of one connection.
+            build: Makes the server of one connection; raises InvalidArgumentError for toolsets
+                that are not known.
             leave: Called once a peer was told ``leaving``.
         """
         self._token = token
@@ -176,8 +180,9 @@ class LinesDoor:
         raw = stream.extra_attributes[SocketAttribute.raw_socket]()
         async with stream:
             try:
-                if is_same_user(raw) and await self._greet(wire):
-                    await self._converse(wire)
+                server = await self._greet(wire) if is_same_user(raw) else None
+                if server is not None:
+                    await self._converse(wire, server)
             except OSError:
                 return
             except Exception as exc:  # noqa: BLE001 - one peer must not end the others
@@ -186,30 +191,42 @@ class LinesDoor:
                     "a connection ends: %s at %s:%d", type(exc).__name__, place.name, place.lineno
                 )
 
-    async def _converse(self, wire: _SocketWire) -> None:
+    async def _converse(self, wire: _SocketWire, server: Server[Any]) -> None:
         # No limit of ours: the bridge kept its own, and has lengthened lines by a key since.
         exchange = Exchange(wire, wire, max_line_bytes=NO_LIMIT)
         self._exchanges.add(exchange)
         try:
-            await exchange.serve(self._build())
+            await exchange.serve(server)
         finally:
             self._exchanges.discard(exchange)
 
-    async def _greet(self, wire: _SocketWire) -> bool:
+    async def _greet(self, wire: _SocketWire) -> Server[Any] | None:
+        """Exchange greetings; return the server that the peer shall have, if any."""
         with anyio.move_on_after(_HELLO_TIMEOUT_S):
             hello = await wire.receive_hello()
             given = str(hello.get("token", "")).encode("utf-8", "replace")
             if not hmac.compare_digest(given, self._token.encode()):
                 refusal = {"graymatter": "refused", "reason": UNAUTHORIZED}
                 await wire.send(json.dumps(refusal).encode() + b"\n")
-                return False
+                return None
+            server: Server[Any] | None = None
             answer = await self._hello(hello)
+            if answer["graymatter"] == "hello":
+                try:
+                    server = self._build(_toolsets_in(hello))
+                except InvalidArgumentError as exc:
+                    answer = {"graymatter": "refused", "reason": str(exc)}
             await wire.send(json.dumps(answer).encode() + b"\n")
             if answer["graymatter"] == "leaving":
                 # Not earlier: the end of the process would overtake the answer.
                 self._leave()
-            return answer["graymatter"] == "hello"
-        return False
+            return server
+        return None
+
+
+def _toolsets_in(hello: dict[str, Any]) -> Toolsets:
+    """Return what a greeting asks for; clients from before there was a choice ask for nothing."""
+    return tuple(str(hello.get("toolsets", "core")).split(","))
 
 
 class _SocketWire:

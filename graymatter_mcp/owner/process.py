@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from graymatter_mcp.engine.base import Memory
+    from graymatter_mcp.owner.doors import Toolsets
     from graymatter_mcp.owner.election import Ownership
 
 logger = logging.getLogger(__name__)
@@ -77,13 +78,14 @@ class OwnerProcess:
         memory: Memory,
         ownership: Ownership,
         directory: Path,
-        build: Callable[[], Server[Any]],
+        build: Callable[[Toolsets], Server[Any]],
         *,
         version: str,
         idle_exit_s: float,
         is_foreground: bool,
         loopback_tcp: bool = False,
         remote: RemoteDoor | None = None,
+        toolsets: Toolsets = ("core",),
     ) -> None:
         """Prepare; nothing listens before `run`.
 
@@ -97,6 +99,7 @@ class OwnerProcess:
             is_foreground: Whether a person or a service manager started it.
             loopback_tcp: Listen on 127.0.0.1 as where Unix sockets do not exist.
             remote: A door beyond those for this user's own processes.
+            toolsets: What a client on this process's own stdio is served.
         """
         self._memory = memory
         self._ownership = ownership
@@ -110,6 +113,7 @@ class OwnerProcess:
         self._leaving = anyio.Event()
         self._started_at = time.time()
         self._build = build
+        self._toolsets = toolsets
         self._has_stdio = False
         self._lines = LinesDoor(self._token, self._hello, build, self.leave)
         self._http = HttpDoor(
@@ -213,7 +217,7 @@ class OwnerProcess:
     async def _serve_stdio(self, client: StdioClient) -> None:
         self._has_stdio = True
         try:
-            await client.serve(self._build(), None)
+            await client.serve(self._build(self._toolsets), None)
         finally:
             self._has_stdio = False
         self.leave()

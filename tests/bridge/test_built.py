@@ -2,25 +2,39 @@ from __future__ import annotations
 
 import json
 from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import pytest
 
 from graymatter_mcp.bridge.main import built_answers as read_built
+from graymatter_mcp.contract.load import load_bundle
 from graymatter_mcp.settings import Settings
-from graymatter_mcp.surfaces.mcp.built import BUILT_FILE, built_answers
+from graymatter_mcp.surfaces.mcp.built import built_answers, built_file, selections
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module", params=selections(), ids=",".join)
+def toolsets(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Each choice that a client can make."""
+    return request.param
 
 
 @pytest.fixture(scope="module")
-def built() -> dict[str, Any]:
+def built(toolsets: tuple[str, ...]) -> dict[str, Any]:
     """What the package ships."""
-    return read_built()
+    return read_built(",".join(toolsets))
 
 
-def test_the_built_file_says_what_the_server_says_in_every_revision(built: dict[str, Any]) -> None:
+def test_the_built_file_says_what_the_server_says_in_every_revision(
+    built: dict[str, Any], toolsets: tuple[str, ...]
+) -> None:
     """mcp-wire 6: equal as JSON values; after a change run graymatter_mcp.surfaces.mcp.built."""
-    assert built == json.loads(json.dumps(anyio.run(built_answers)))
+    assert built == json.loads(json.dumps(anyio.run(built_answers, toolsets)))
+    tools = built["handshake"]["tools/list"]["tools"]
+    assert [tool["name"] for tool in tools] == [tool.name for tool in load_bundle(toolsets).tools]
 
 
 def test_the_built_file_is_of_this_version_and_its_settings(built: dict[str, Any]) -> None:
@@ -31,6 +45,9 @@ def test_the_built_file_is_of_this_version_and_its_settings(built: dict[str, Any
     }
 
 
-def test_the_built_file_is_of_this_package() -> None:
-    """Issue 3.2: it is shipped beside the bridge, which imports nothing of ours to find it."""
-    assert json.loads(BUILT_FILE.read_text(encoding="utf-8"))["newest"] == "2025-11-25"
+def test_the_built_files_are_of_this_package_and_no_other_is_left() -> None:
+    """Issue 3.2: they are shipped beside the bridge, which imports nothing of ours to find them."""
+    core = built_file(("core",))
+    assert json.loads(core.read_text(encoding="utf-8"))["newest"] == "2025-11-25"
+    found: set[Path] = set(core.parent.glob("built*.json"))
+    assert found == {built_file(chosen) for chosen in selections()}

@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import traceback
+from functools import partial
 from importlib import metadata
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -15,7 +16,7 @@ import anyio
 
 from graymatter_mcp.bridge.link import REASON
 from graymatter_mcp.compose import open_memory
-from graymatter_mcp.contract.load import load_bundle
+from graymatter_mcp.contract.load import CORE, load_bundle
 from graymatter_mcp.errors import GraymatterError
 from graymatter_mcp.owner.process import OwnerProcess
 from graymatter_mcp.surfaces.error_map import reason_of
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.contract.load import Bundle
     from graymatter_mcp.engine.base import Memory
     from graymatter_mcp.model.config import Config
+    from graymatter_mcp.owner.doors import Toolsets
     from graymatter_mcp.owner.election import Ownership
     from graymatter_mcp.owner.process import RemoteDoor, StdioClient
     from graymatter_mcp.settings import Settings
@@ -54,6 +56,7 @@ def run_owner(
     client: StdioClient | None = None,
     on_ready: Callable[[], None] | None = None,
     open_remote: OpenRemote | None = None,
+    toolsets: Toolsets = CORE,
 ) -> None:
     """Open the memory and serve it until the owner may leave.
 
@@ -65,6 +68,7 @@ def run_owner(
         client: A client of its own; the owner leaves with it.
         on_ready: Called once clients can come.
         open_remote: Makes the door for callers of other machines.
+        toolsets: Served to its own client and to other machines; a bridge says what it wants.
     """
     version = metadata.version(DISTRIBUTION)
     # A small switch interval lets the loop answer while the model works.
@@ -73,13 +77,12 @@ def run_owner(
     async def main() -> None:
         owned = open_memory(config, ownership=ownership)
         try:
-            bundle = load_bundle(("core",))
-            dispatcher = Dispatcher(bundle, owned.memory, settings.answer_budget)
-
-            def build() -> Server[Any]:
-                return server_of_one_client(bundle, dispatcher, version)
-
-            remote = None if open_remote is None else open_remote(owned.memory, bundle, build)
+            build = _Servers(owned.memory, settings.answer_budget, version)
+            remote = (
+                None
+                if open_remote is None
+                else open_remote(owned.memory, load_bundle(toolsets), partial(build, toolsets))
+            )
             process = OwnerProcess(
                 owned.memory,
                 ownership,
@@ -90,6 +93,7 @@ def run_owner(
                 is_foreground=is_foreground,
                 loopback_tcp=settings.loopback_tcp,
                 remote=remote,
+                toolsets=toolsets,
             )
             await process.run(client, on_ready)
         finally:
@@ -106,6 +110,23 @@ def run_owner(
         logger.critical("%s at %s:%s", type(exc).__name__, place.filename, place.lineno)
         sys.stderr.write(f"{REASON}the owner failed; see {LOG_FILE}\n")
         sys.exit(1)
+
+
+class _Servers:
+    """Makes the server of a connection, for the toolsets that it wants."""
+
+    def __init__(self, memory: Memory, answer_budget: int, version: str) -> None:
+        self._memory = memory
+        self._answer_budget = answer_budget
+        self._version = version
+        self._dispatchers: dict[Toolsets, Dispatcher] = {}
+
+    def __call__(self, toolsets: Toolsets) -> Server[Any]:
+        """Make one; what checks the calls is shared by all connections of the same toolsets."""
+        bundle = load_bundle(toolsets)
+        if toolsets not in self._dispatchers:
+            self._dispatchers[toolsets] = Dispatcher(bundle, self._memory, self._answer_budget)
+        return server_of_one_client(bundle, self._dispatchers[toolsets], self._version)
 
 
 def server_of_one_client(bundle: Bundle, calls: ToolCalls, version: str) -> Server[Any]:

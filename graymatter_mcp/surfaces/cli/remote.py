@@ -42,6 +42,7 @@ class RemoteOptions:
     is_open: bool
     """Whether everybody may come in without a bearer."""
     may_create: bool
+    toolsets: tuple[str, ...] = ("core",)
     hosts: Sequence[str] = ()
     origins: Sequence[str] = ()
     certificate: Path | None = None
@@ -68,6 +69,7 @@ def serve_remote(invocation: Invocation, options: RemoteOptions) -> None:
         is_foreground=True,
         on_ready=door.announce,
         open_remote=door.open,
+        toolsets=options.toolsets,
     )
 
 

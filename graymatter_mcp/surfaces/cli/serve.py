@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import click
 
 from graymatter_mcp.bridge.claim import claim_stdio
+from graymatter_mcp.contract.load import read_toolsets
 from graymatter_mcp.surfaces.cli.daemon import take_over
 from graymatter_mcp.surfaces.cli.remote import RemoteOptions, serve_remote
 
@@ -40,6 +41,15 @@ _REMOTE_OPTIONS: Final = (
 )
 
 
+_toolset_option: Final = click.option(
+    "--toolset",
+    default="core",
+    show_default=True,
+    metavar="NAMES",
+    help="Toolsets to serve, separated by commas.",
+)
+
+
 def _remote_options(command: Command) -> Command:
     """Give a command the options of a door for remote callers."""
     for add in reversed(_REMOTE_OPTIONS):
@@ -55,16 +65,21 @@ def mcp() -> None:
 @mcp.command()
 @click.option("--http", "address", metavar="HOST:PORT", help="Serve over HTTP instead of stdio.")
 @click.option("--no-create", is_flag=True, help="Fail unless the directory has a memory already.")
+@_toolset_option
 @_remote_options
 @click.pass_obj
-def serve(invocation: Invocation, address: str | None, no_create: bool, **options: Any) -> None:
+def serve(
+    invocation: Invocation, address: str | None, no_create: bool, toolset: str, **options: Any
+) -> None:
     """Serve one client on stdin and stdout, or with --http many over the network."""
+    toolsets = read_toolsets(toolset)
     if address is not None:
-        serve_remote(invocation, _remote(address, may_create=not no_create, **options))
+        may_create = not no_create
+        serve_remote(invocation, _remote(address, toolsets, may_create=may_create, **options))
         return
     if any(options.values()):
         raise click.UsageError("this option needs --http HOST:PORT")
-    _serve_stdio(invocation, may_create=not no_create)
+    _serve_stdio(invocation, toolsets, may_create=not no_create)
 
 
 @click.command()
@@ -77,15 +92,18 @@ def serve(invocation: Invocation, address: str | None, no_create: bool, **option
     show_default=True,
     help="Where to listen.",
 )
+@_toolset_option
 @_remote_options
 @click.pass_obj
-def server(invocation: Invocation, address: str, **options: Any) -> None:
+def server(invocation: Invocation, address: str, toolset: str, **options: Any) -> None:
     """Serve remote agents over HTTP; the same as `mcp serve --http`."""
-    serve_remote(invocation, _remote(address, may_create=True, **options))
+    toolsets = read_toolsets(toolset)
+    serve_remote(invocation, _remote(address, toolsets, may_create=True, **options))
 
 
 def _remote(
     address: str,
+    toolsets: tuple[str, ...],
     *,
     may_create: bool,
     token: str | None,
@@ -97,6 +115,7 @@ def _remote(
 ) -> RemoteOptions:
     return RemoteOptions(
         address=address,
+        toolsets=toolsets,
         token=token,
         is_open=no_auth,
         may_create=may_create,
@@ -107,7 +126,7 @@ def _remote(
     )
 
 
-def _serve_stdio(invocation: Invocation, *, may_create: bool) -> None:
+def _serve_stdio(invocation: Invocation, toolsets: tuple[str, ...], *, may_create: bool) -> None:
     # From here on nothing but the transport reaches stdout; imports below may print.
     claim_stdio()
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(name)s: %(message)s")
@@ -128,6 +147,7 @@ def _serve_stdio(invocation: Invocation, *, may_create: bool) -> None:
         is_foreground=True,
         client=StdioWire(claim_stdio(), invocation.settings.max_line_bytes),
         on_ready=on_ready,
+        toolsets=toolsets,
     )
     logging.shutdown()
     sys.stderr.flush()

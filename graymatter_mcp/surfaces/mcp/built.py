@@ -6,29 +6,39 @@ Run ``python -m graymatter_mcp.surfaces.mcp.built`` when schemas, instructions o
 from __future__ import annotations
 
 import json
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 import anyio
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
 
-import graymatter_mcp.bridge
 from graymatter_mcp.bridge.handshake import CAPABILITIES_KEY, MODERN_VERSION, VERSION_KEY
-from graymatter_mcp.contract.load import load_bundle
+from graymatter_mcp.bridge.main import built_path
+from graymatter_mcp.contract.load import load_bundle, toolset_names
 from graymatter_mcp.settings import PREFIX, Settings
 from graymatter_mcp.surfaces.mcp.answers import UnknownToolError
 from graymatter_mcp.surfaces.mcp.exchange import Exchange
 from graymatter_mcp.surfaces.mcp.server import build_server
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from graymatter_mcp.surfaces.mcp.answers import Caller, ToolAnswer
 
-BUILT_FILE: Final = Path(graymatter_mcp.bridge.__file__).parent / "built.json"
+
+def selections() -> list[tuple[str, ...]]:
+    """Return every choice of toolsets that a client can make."""
+    names = sorted(toolset_names())
+    return [some for size in range(1, len(names) + 1) for some in combinations(names, size)]
 
 
-async def built_answers() -> dict[str, Any]:
+def built_file(toolsets: tuple[str, ...]) -> Path:
+    """Return where the answers of a choice of toolsets lie."""
+    return Path(built_path(",".join(toolsets)))
+
+
+async def built_answers(toolsets: tuple[str, ...]) -> dict[str, Any]:
     """Ask a server everything that a bridge answers itself, in every protocol revision."""
     handshakes: dict[str, Any] = {}
     lists: list[Any] = []
@@ -38,13 +48,15 @@ async def built_answers() -> dict[str, Any]:
             "capabilities": {},
             "clientInfo": {"name": "build", "version": "0"},
         }
-        initialized, listed = await _answers([("initialize", opening), ("tools/list", None)])
+        initialized, listed = await _answers(
+            toolsets, ("initialize", opening), ("tools/list", None)
+        )
         handshakes[version] = initialized
         lists.append(listed)
     assert all(listed == lists[0] for listed in lists), "the list differs between revisions"
     envelope: dict[str, Any] = {"_meta": {VERSION_KEY: MODERN_VERSION, CAPABILITIES_KEY: {}}}
     methods = ("server/discover", "tools/list")
-    modern = await _answers([(method, envelope) for method in methods])
+    modern = await _answers(toolsets, *((method, envelope) for method in methods))
     return {
         "version": handshakes[LATEST_HANDSHAKE_VERSION]["serverInfo"]["version"],
         "newest": LATEST_HANDSHAKE_VERSION,
@@ -86,16 +98,19 @@ class _Script:
         return False
 
 
-async def _answers(requests: Sequence[tuple[str, dict[str, Any] | None]]) -> list[Any]:
+async def _answers(
+    toolsets: tuple[str, ...], *requests: tuple[str, dict[str, Any] | None]
+) -> list[Any]:
     lines = [
         json.dumps({"jsonrpc": "2.0", "id": place, "method": method, "params": params or {}})
         for place, (method, params) in enumerate(requests)
     ]
     script = _Script("\n".join(lines).encode() + b"\n")
-    await Exchange(script, script).serve(build_server(load_bundle(("core",)), _NoCalls()))
+    await Exchange(script, script).serve(build_server(load_bundle(toolsets), _NoCalls()))
     return [one["result"] for one in sorted(script.answers, key=lambda one: one["id"])]
 
 
 if __name__ == "__main__":
-    text = json.dumps(anyio.run(built_answers), ensure_ascii=False, indent=1)
-    BUILT_FILE.write_text(text + "\n", encoding="utf-8")
+    for chosen in selections():
+        text = json.dumps(anyio.run(built_answers, chosen), ensure_ascii=False, indent=1)
+        built_file(chosen).write_text(text + "\n", encoding="utf-8")
