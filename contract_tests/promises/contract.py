@@ -13,6 +13,9 @@ ROWS: Final[Mapping[str, Promise]] = {
     "compat:rules": Promise(
         "house:3", "Each rule of the checker reports its pair and lets a near one pass."
     ),
+    "compat:routes": Promise(
+        "issue:5", "REST routes are frozen and compared by the same rules as tools."
+    ),
     "compat:edits": Promise(
         "issue:7", "Any one edit of any schema that we serve is classified right."
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from graymatter_mcp.contract.compat.release import FAILURES, REQUEST, RESPONSE
 from graymatter_mcp.contract.load import (
     MAJOR,
     BrokenContractError,
@@ -13,6 +14,7 @@ from graymatter_mcp.contract.load import (
     read_schema,
     schema_root,
 )
+from graymatter_mcp.contract.routes import FOLDER, read_route, route_names
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -35,6 +37,7 @@ def bundle_document(version: str, root: Traversable | None = None) -> Schema:
         "version": version,
         "toolsets": toolsets,
         "tools": [_tool(name, root) for name in names],
+        "routes": [_route(name, root) for name in route_names(root)],
         "deprecations": read_deprecations(root),
     }
 
@@ -63,3 +66,14 @@ def _tool(name: str, root: Traversable | None) -> Schema:
         "outputSchema": read_schema(f"tools/{name}/output.json", root),
     }
     return {**tool, "opt_in": about["opt_in"]} if "opt_in" in about else tool
+
+
+def _route(name: str, root: Traversable | None) -> Schema:
+    about = cast("Schema", read_document(f"{FOLDER}/{name}/route.json", root))
+    read = read_route(name, root)
+    route: Schema = {"name": name, **about, REQUEST: read.request}
+    if read.response is not None:
+        route[RESPONSE] = read.response
+    if read.failures:
+        route[FAILURES] = {str(status): schema for status, schema in read.failures.items()}
+    return route

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from graymatter_mcp.contract.compat.levels import Change, Level, gravest
+from graymatter_mcp.contract.compat.routes import FOLDER
 from graymatter_mcp.contract.compat.tools import compare_releases
 from graymatter_mcp.contract.compat.versions import (
     Version,
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from graymatter_mcp.contract.compat.release import Notice, Release
     from graymatter_mcp.contract.compat.rules import Document
 
-NEVER_WITHIN_ZERO: Final = frozenset({"tool:tool-removed", "input:property-removed"})
-"""What no notice allows before 1.0: tools and parameters stay."""
+NEVER_WITHIN_ZERO: Final = frozenset(
+    {"tool:tool-removed", "tool:route-removed", "input:property-removed"}
+)
+"""What no notice allows before 1.0: tools, routes and parameters stay."""
 
 _FIRST: Final[Version] = (1, 0, 0)
 
@@ -98,15 +101,27 @@ def _problems_of_words(notice: Notice, tree: Release) -> Iterator[str]:
 def _words_at(where: str, tree: Release) -> str | None:
     """Return the description of a place of a release; None where nothing is."""
     name, *steps = where.split("/")
+    node: object = _route_at(steps, tree) if name == FOLDER else _tool_at(name, tree)
+    for step in steps[1:] if name == FOLDER else steps:
+        node = _step(node, step)
+    return _description(node)
+
+
+def _tool_at(name: str, tree: Release) -> Document | None:
     tool = tree.tools.get(name)
     if tool is None:
         return None
-    if not steps:
-        return tool.description
-    node: object = {"input": tool.input_schema, "output": tool.output_schema}
-    for step in steps:
-        node = _step(node, step)
-    return _description(node)
+    schemas = {"input": tool.input_schema, "output": tool.output_schema}
+    return {"description": tool.description, **schemas}
+
+
+def _route_at(steps: Sequence[str], tree: Release) -> Document | None:
+    route = (tree.routes or {}).get(steps[0] if steps else "")
+    if route is None:
+        return None
+    words = f"{route.about.get('summary', '')} {route.about.get('description', '')}"
+    answers = {"response": route.response, **route.failures}
+    return {"description": words, "request": route.request, **answers}
 
 
 def _step(node: object, step: str) -> object:

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from graymatter_mcp.contract.compat.rules import Document
 
 REVISION_KEY: Final = "graymatter/revision"
+REQUEST: Final = "requestSchema"
+RESPONSE: Final = "responseSchema"
+FAILURES: Final = "failureSchemas"
+_ROUTE_PARTS: Final = frozenset({"name", REQUEST, RESPONSE, FAILURES})
 _PARTS: Final = frozenset(
     {
         *("name", "title", "description", "annotations", "revision", "opt_in"),
@@ -42,6 +46,25 @@ class ServedTool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ServedRoute:
+    """One REST route as some release served it."""
+
+    name: str
+    about: Document
+    """Everything that `route.json` said."""
+    request: Document
+    response: Document | None = None
+    """None where success has no body."""
+    failures: Mapping[str, Document] = field(default_factory=dict[str, Any])
+    """By error status, what its body may be in place of the plain error."""
+
+    @property
+    def revision(self) -> int | None:
+        """Counts changes; None where the document says none."""
+        return self.about.get("revision")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Notice:
     """One deprecation, as `deprecations.json` holds it."""
 
@@ -63,6 +86,8 @@ class Release:
     """Names of tools in the order of the list."""
     tools: Mapping[str, ServedTool]
     notices: tuple[Notice, ...] = ()
+    routes: Mapping[str, ServedRoute] | None = None
+    """None where nobody can say: a list of tools tells nothing of routes."""
 
 
 def read_release(document: Any) -> Release:
@@ -87,6 +112,7 @@ def read_release(document: Any) -> Release:
         toolsets={name: tuple(listed) for name, listed in toolsets.items()},
         tools={tool.name: tool for tool in tools},
         notices=tuple(read_notice(one) for one in bundle.get("deprecations", [])),
+        routes=_routes(bundle),
     )
 
 
@@ -103,6 +129,26 @@ def read_notice(document: Any) -> Notice:
     if not all(isinstance(value, str) and value for value in entry.values()):
         raise NotAContractError("each value of a notice is a text that is not empty")
     return Notice(**entry)
+
+
+def _routes(bundle: Document) -> Mapping[str, ServedRoute] | None:
+    # A bundle from before the first route served none; a list of tools leaves it open.
+    if "routes" not in bundle and "contract" not in bundle:
+        return None
+    routes = [_route(one) for one in cast("list[Document]", bundle.get("routes", []))]
+    return {route.name: route for route in routes}
+
+
+def _route(document: Document) -> ServedRoute:
+    if not isinstance(document.get("name"), str) or not isinstance(document.get(REQUEST), dict):
+        raise NotAContractError(f"a route lacks a name or a {REQUEST}")
+    return ServedRoute(
+        name=document["name"],
+        about={key: value for key, value in document.items() if key not in _ROUTE_PARTS},
+        request=document[REQUEST],
+        response=document.get(RESPONSE),
+        failures=document.get(FAILURES, {}),
+    )
 
 
 def _tool(document: Any) -> ServedTool:

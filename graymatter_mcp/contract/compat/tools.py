@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from graymatter_mcp.contract.compat.levels import Change, Direction, Level, gravest
+from graymatter_mcp.contract.compat.levels import Change, Direction, gravest
 from graymatter_mcp.contract.compat.objects import properties_of, required_of
+from graymatter_mcp.contract.compat.revisions import compare_revisions
+from graymatter_mcp.contract.compat.routes import compare_routes
 from graymatter_mcp.contract.compat.same import same_json
 from graymatter_mcp.contract.compat.table import RULES
 from graymatter_mcp.contract.compat.versions import parse_version
@@ -31,6 +33,8 @@ def compare_releases(old: Release, new: Release) -> list[Change]:
     for name, tool in new.tools.items():
         if name in old.tools:
             changes += _compare_tools(old.tools[name], tool)
+    if old.routes is not None and new.routes is not None:
+        changes += compare_routes(old.routes, new.routes)
     return [*changes, *_compare_notices(old.notices, new.notices)]
 
 
@@ -73,7 +77,7 @@ def _compare_tools(old: ServedTool, new: ServedTool) -> Iterator[Change]:
         yield _rule("unknown-part", name, ", ".join(parts))
     schemas = [*_compare_schemas(old, new)]
     yield from schemas
-    yield from _compare_revisions(old, new, gravest(schemas))
+    yield from compare_revisions(name, old.revision, new.revision, gravest(schemas))
 
 
 def _compare_schemas(old: ServedTool, new: ServedTool) -> Iterator[Change]:
@@ -105,17 +109,6 @@ def _is_new_option(old: Document, new: Document, argument: str) -> bool:
         and argument not in properties_of(old)
         and argument not in required_of(new)
     )
-
-
-def _compare_revisions(old: ServedTool, new: ServedTool, level: Level) -> Iterator[Change]:
-    path = f"{new.name}/revision"
-    before, after = old.revision or 0, new.revision or 0
-    if after < before:
-        yield _rule("revision-lowered", path)
-    elif after == before and level > Level.PROSE:
-        yield _rule("revision-not-raised", path)
-    elif after > before and level <= Level.PROSE:
-        yield _rule("revision-raised-idly", path)
 
 
 def _compare_notices(old: Sequence[Notice], new: Sequence[Notice]) -> Iterator[Change]:
