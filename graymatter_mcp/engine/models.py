@@ -104,6 +104,11 @@ class ModelKeeper:
         return self._state
 
     @property
+    def is_wanted(self) -> bool:
+        """Whether answers should have vectors: not in a memory that is keyword only by choice."""
+        return self._load is not None
+
+    @property
     def model_key(self) -> str:
         """The key of the model in use; empty without one."""
         return "" if self._embedder is None else self._embedder.model_key
@@ -127,6 +132,17 @@ class ModelKeeper:
         """Embed a text in the caller's thread; None when the model is not there or fails on it."""
         embedder = self._embedder
         return None if embedder is None else _embed(embedder, pending)
+
+    def windows_of(self, text: str) -> NDArray[np.int16] | None:
+        """Embed the text of a fact in the caller's thread; None when that cannot be done now."""
+        embedder = self._embedder
+        if embedder is None:
+            return None
+        try:
+            (windows,) = embedder.embed([text[:_EMBEDDED_CHARS]])
+        except EmbeddingError:
+            return None
+        return to_fixed_point(windows)
 
     def enqueue(self, pending: PendingVector) -> None:
         """Ask for a vector soon; never waits."""

@@ -20,7 +20,7 @@ from graymatter_mcp.model.facts import (
 )
 from graymatter_mcp.model.ids import SUPERSEDED_BY_AGENT, UNSET, FactId
 from graymatter_mcp.model.results import Revision
-from graymatter_mcp.model.scopes import MARK, Shelf
+from graymatter_mcp.model.scopes import MARK, is_shelf
 from graymatter_mcp.ranking.aliases import alias_text, parse_alias
 from graymatter_mcp.ranking.tokens import tokenize
 from graymatter_mcp.store.base import (
@@ -72,7 +72,7 @@ def checked_namespace(namespace: Namespace) -> Namespace:
     if not namespace or namespace.isspace():
         raise InvalidArgumentError("agent_id is required")
     checked_text(namespace, "agent_id")
-    if namespace.startswith(MARK) and type(namespace) is not Shelf:
+    if namespace.startswith(MARK) and not is_shelf(namespace):
         raise InvalidArgumentError("agent_id must not begin with U+001F")
     return namespace
 

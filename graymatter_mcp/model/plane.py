@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from graymatter_mcp.model.ids import UNSET, FactId, UnsetType
 
@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
-    from graymatter_mcp.model.items import ContextPack, Item
-    from graymatter_mcp.model.requests import CallKey
+    from graymatter_mcp.model.items import ContentMode, ContextPack, Item
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reach:
+class Where:
     """Which shelves a read goes to; see data-plane contract 2.3 and 2.4."""
 
     namespace: str | None = None
@@ -38,11 +39,11 @@ class SearchRequest:
 
     query: str
     k: int = 10
-    reach: Reach = field(default_factory=Reach)
+    where: Where = field(default_factory=Where)
     weights: Mapping[str, float] = field(default_factory=dict[str, float])
     agent_name: str | None = None
     max_sensitivity: str = "private"
-    content_mode: str = "full"
+    content_mode: ContentMode = "full"
     as_of: datetime | None = None
     min_vector_score: float | None = None
     abstain_below: float | None = None
@@ -74,11 +75,11 @@ class RecentRequest:
     """Of `recent`."""
 
     k: int = 20
-    reach: Reach = field(default_factory=Reach)
+    where: Where = field(default_factory=Where)
     since: datetime | None = None
     agent_name: str | None = None
     max_sensitivity: str = "private"
-    content_mode: str = "full"
+    content_mode: ContentMode = "full"
     as_of: datetime | None = None
     ids: tuple[FactId, ...] | None = None
 
@@ -90,7 +91,7 @@ class NeighborsRequest:
     id: str
     depth: int = 1
     k: int = 20
-    reach: Reach = field(default_factory=Reach)
+    where: Where = field(default_factory=Where)
     max_sensitivity: str = "private"
     as_of: datetime | None = None
 
@@ -184,7 +185,17 @@ class PlaneStats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WriteMark:
-    """How a write takes effect once: the key of the call, and who may repeat it."""
+class Forgotten:
+    """Of `forget`."""
 
-    call_key: CallKey | None = None
+    ids: tuple[FactId, ...]
+    """Erased facts, ascending."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered(Generic[Answer]):
+    """The answer of a write, and whether it was given before."""
+
+    answer: Answer
+    is_replayed: bool = False
+    """Whether the key of the call had taken effect already."""

@@ -394,9 +394,9 @@ class PlaneRecords(Suite):
             assert one.with_source_ref("a") == [(ELSEWHERE, fact.id)]
             assert one.shelves_of([fact.id, ulid(7)]) == {fact.id: ELSEWHERE}
             assert ELSEWHERE in one.namespaces()
-        # What is not there does not move.
-        with pytest.raises(FactChangedError):
-            one.apply(WriteBatch(moves=((SHELF, fact.id, ELSEWHERE),)))
+            # What is not there does not move.
+            with pytest.raises(FactChangedError):
+                one.apply(WriteBatch(moves=((SHELF, fact.id, ELSEWHERE),)))
 
     def test_a_new_fact_can_bring_its_vector(self, maker: StoreMaker, store: MemoryStore) -> None:
         """Data plane 5.7: the vector is stored at once when there is one."""

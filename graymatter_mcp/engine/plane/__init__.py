@@ -1,0 +1,1 @@
+"""The data plane: twelve operations on the same facts as the core tools."""

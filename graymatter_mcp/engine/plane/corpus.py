@@ -1,0 +1,258 @@
+"""The facts that one request may see: filtered first, then counted, ranked and cut."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graymatter_mcp.engine.plane.details import Row, read_details
+from graymatter_mcp.engine.plane.shelf_index import LEVEL, ShelfIndexes
+from graymatter_mcp.model.scopes import LOCAL_SCOPE, owned, shelf
+from graymatter_mcp.model.times import to_microseconds
+from graymatter_mcp.policy.sensitivity import SENSITIVITIES
+from graymatter_mcp.store.base import NEVER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from numpy.typing import NDArray
+
+    from graymatter_mcp.engine.plane.details import Details
+    from graymatter_mcp.engine.plane.shelf_index import ShelfIndex
+    from graymatter_mcp.model.ids import FactId, Namespace
+    from graymatter_mcp.model.scopes import Scope
+    from graymatter_mcp.ranking.tokens import Analyzer
+    from graymatter_mcp.store.base import MemoryStore, Snapshot
+
+UP_TO_PRIVATE: Final = "private"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Filter:
+    """What a request may see of the shelves in its reach."""
+
+    now: datetime
+    max_sensitivity: str = UP_TO_PRIVATE
+    agent_name: str | None = None
+    as_of: datetime | None = None
+    ids: tuple[FactId, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """The visible facts of one shelf."""
+
+    scope: Scope
+    name: str
+    """Of the shelf, as callers know it."""
+    namespace: Namespace
+    snapshot: Snapshot
+    """Eligible are the visible rows."""
+    index: ShelfIndex
+
+    def details(self, row: int, text: str) -> Details:
+        """Read the details of a row."""
+        found = self.snapshot
+        expires_at = int(found.expires_at[row])
+        return read_details(
+            Row(
+                record=found.records([row])[0],
+                sensitivity=int(found.sensitivity[row]),
+                expires_at=None if expires_at == NEVER else expires_at,
+                is_active=bool(found.is_active[row]),
+                is_cold=bool(found.is_cold[row]),
+                created_at=int(found.created_at[row]),
+                content_at=int(found.content_at[row]),
+                agent_name=found.agent_name(row),
+            ),
+            text,
+        )
+
+
+class Corpus:
+    """Several parts as one row of facts; rows are numbered part by part."""
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = tuple(parts)
+        sizes = [part.snapshot.size for part in self.parts]
+        self.starts = [0, *np.cumsum(sizes).tolist()]
+        """Where each part begins, and the end of the last."""
+        self.size = self.starts[-1]
+        self.count = sum(part.snapshot.count for part in self.parts)
+
+    def joined(self, columns: Sequence[NDArray[np.generic]]) -> NDArray[np.generic]:
+        """Put columns, one a part, behind each other."""
+        if len(columns) == 1:
+            return columns[0]
+        return np.concatenate(columns) if columns else np.empty(0)
+
+    @cached_property
+    def eligible(self) -> NDArray[np.bool_]:
+        """Whether each row may be seen."""
+        return self.joined([part.snapshot.eligible for part in self.parts]).astype(np.bool_)
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """Tokens of each row's text, stop words left out."""
+        return self.joined([part.snapshot.lengths for part in self.parts]).astype(np.float64)
+
+    @cached_property
+    def content_at(self) -> NDArray[np.int64]:
+        """Microseconds of each row's last change of content."""
+        return self.joined([part.snapshot.content_at for part in self.parts]).astype(np.int64)
+
+    @cached_property
+    def created_at(self) -> NDArray[np.int64]:
+        """Microseconds of each row's creation."""
+        return self.joined([part.snapshot.created_at for part in self.parts]).astype(np.int64)
+
+    @cached_property
+    def id_order(self) -> NDArray[np.int64]:
+        """Sort key of each row for id ascending, over all parts."""
+        if len(self.parts) == 1:
+            return self.parts[0].snapshot.id_order
+        ids = np.array([fact_id for part in self.parts for fact_id in _all_ids(part)], dtype="U26")
+        order = np.empty(len(ids), np.int64)
+        order[np.argsort(ids, kind="stable")] = np.arange(len(ids))
+        return order
+
+    def column(self, number: int) -> NDArray[np.int32]:
+        """Return a column of the shelves' indexes."""
+        return self.joined(
+            [part.index.column(number, part.snapshot.size) for part in self.parts]
+        ).astype(np.int32)
+
+    def locate(self, row: int) -> tuple[Part, int]:
+        """Return the part of a row, and its number there."""
+        at = int(np.searchsorted(self.starts, row, side="right")) - 1
+        return self.parts[at], row - self.starts[at]
+
+    def by_part(self, rows: Sequence[int]) -> dict[int, list[int]]:
+        """Group rows by the place of their part, numbered as there; order kept."""
+        grouped: dict[int, list[int]] = {}
+        for row in rows:
+            at = int(np.searchsorted(self.starts, row, side="right")) - 1
+            grouped.setdefault(at, []).append(row - self.starts[at])
+        return grouped
+
+
+def _all_ids(part: Part) -> list[FactId]:
+    return part.snapshot.fact_ids(range(part.snapshot.size))
+
+
+class Corpora:
+    """Gathers what requests may see; keeps what the last ones saw of each shelf."""
+
+    def __init__(self, store: MemoryStore, analyzer: Analyzer) -> None:
+        self._store = store
+        self._indexes = ShelfIndexes(analyzer)
+        self._narrowed: dict[tuple[Namespace, str, str | None], tuple[Snapshot, int, Part]] = {}
+
+    def names(self, scopes: Sequence[Scope], names: Sequence[str] | None) -> list[Namespace]:
+        """Return the shelves of the scopes: those named, or all that were ever written to."""
+        if names is not None:
+            return [shelf(scope, name) for scope in scopes for name in dict.fromkeys(names)]
+        prefixes = tuple(scope.prefix for scope in scopes if scope.prefix)
+        has_local = LOCAL_SCOPE in scopes
+        return [
+            namespace
+            for namespace in self._store.namespaces()
+            if (prefixes and namespace.startswith(prefixes))
+            or (has_local and owned(namespace)[0] == LOCAL_SCOPE)
+        ]
+
+    def gather(
+        self, scopes: Sequence[Scope], names: Sequence[str] | None, wanted: Filter
+    ) -> Corpus:
+        """Return the visible facts of shelves.
+
+        Args:
+            scopes: Whose shelves.
+            names: Of shelves, as callers know them; None for all.
+            wanted: What may be seen of them.
+        """
+        parts = [self.part(namespace, wanted) for namespace in self.names(scopes, names)]
+        return Corpus([part for part in parts if part.snapshot.size])
+
+    def part(self, namespace: Namespace, wanted: Filter) -> Part:
+        """Return the visible facts of one shelf."""
+        if wanted.as_of is not None:
+            return self._past(namespace, wanted, wanted.as_of)
+        snapshot = self._store.snapshot(namespace)
+        key = (namespace, wanted.max_sensitivity, wanted.agent_name)
+        now = to_microseconds(wanted.now)
+        kept = self._narrowed.get(key)
+        if kept is None or kept[0] is not snapshot or now >= kept[1]:
+            kept = self._narrowed[key] = self._narrow(namespace, snapshot, wanted, now)
+        part = kept[2]
+        return part if wanted.ids is None else _only(part, wanted.ids)
+
+    def _narrow(
+        self, namespace: Namespace, snapshot: Snapshot, wanted: Filter, now: int
+    ) -> tuple[Snapshot, int, Part]:
+        scope, name = owned(namespace)
+        index = self._indexes.of(snapshot)
+        eligible = visible(snapshot, index, wanted, now)
+        until = int(snapshot.expires_at[eligible].min()) if eligible.any() else NEVER
+        part = Part(
+            scope=scope,
+            name=name,
+            namespace=namespace,
+            snapshot=snapshot.narrowed(eligible),
+            index=index,
+        )
+        return snapshot, until, part
+
+    def _past(self, namespace: Namespace, wanted: Filter, as_of: datetime) -> Part:
+        """Return a shelf as it stood; how guarded a fact is counts then and now."""
+        then = self._store.snapshot_at(namespace, as_of)
+        _, _, part = self._narrow(namespace, then, wanted, to_microseconds(as_of))
+        now = self._store.snapshot(namespace)
+        index = self._indexes.of(now)
+        rows = now.rows_of(_all_ids(part))
+        limit = SENSITIVITIES.index(wanted.max_sensitivity)
+        levels = _levels(now, index)
+        is_open = np.array([row >= 0 and levels[row] <= limit for row in rows], np.bool_)
+        eligible = part.snapshot.eligible & is_open
+        part = Part(
+            scope=part.scope,
+            name=part.name,
+            namespace=namespace,
+            snapshot=part.snapshot.narrowed(eligible),
+            index=part.index,
+        )
+        return part if wanted.ids is None else _only(part, wanted.ids)
+
+
+def visible(snapshot: Snapshot, index: ShelfIndex, wanted: Filter, now: int) -> NDArray[np.bool_]:
+    """Return which rows a request may see.
+
+    Source: data-plane contract 1.3.
+    """
+    limit = SENSITIVITIES.index(wanted.max_sensitivity)
+    seen = snapshot.is_live & snapshot.is_active & (snapshot.expires_at > now)
+    seen &= _levels(snapshot, index) <= limit
+    if wanted.agent_name is not None:
+        seen &= snapshot.agent_names == snapshot.agent_code(wanted.agent_name)
+    return seen
+
+
+def _levels(snapshot: Snapshot, index: ShelfIndex) -> NDArray[np.integer]:
+    inferred = index.column(LEVEL, snapshot.size)
+    return np.where(snapshot.sensitivity < 0, inferred, snapshot.sensitivity)
+
+
+def _only(part: Part, ids: Sequence[FactId]) -> Part:
+    chosen = np.zeros(part.snapshot.size, np.bool_)
+    chosen[[row for row in part.snapshot.rows_of(ids) if row >= 0]] = True
+    return Part(
+        scope=part.scope,
+        name=part.name,
+        namespace=part.namespace,
+        snapshot=part.snapshot.narrowed(part.snapshot.eligible & chosen),
+        index=part.index,
+    )

@@ -1,0 +1,165 @@
+"""The keyword leg: words of the text, its subject and its day, with phrases in order.
+
+The store indexes words of texts alone. What the leg adds to them comes from the shelf's index: the
+subject counts once more, and the day in words, so that "in May 2023" finds what was said then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from graymatter_mcp.engine.plane.shelf_index import DAY, MONTH, SUBJECT, YEAR
+from graymatter_mcp.ranking.aliases import expand
+from graymatter_mcp.ranking.hybrid.keyword import keyword_scores
+from graymatter_mcp.ranking.hybrid.stop_words import is_stop_word
+from graymatter_mcp.ranking.hybrid.text import holds_phrase, phrases
+from graymatter_mcp.ranking.tokens import tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from graymatter_mcp.engine.plane.corpus import Corpus, Part
+    from graymatter_mcp.ranking.tokens import Analyzer
+
+MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
+_DAY_TOKENS: Final = 3
+_LAST_DAY: Final = 31
+_YEAR_DIGITS: Final = 4
+
+Posting = tuple["NDArray[np.int32]", "NDArray[np.float64]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The index terms of a query, and where each stands in a corpus."""
+
+    tokens: Sequence[str]
+    """Unstemmed tokens of the query as sent."""
+    postings: Sequence[Posting]
+    """One per token, aliases and repeats included."""
+    rows: Sequence[NDArray[np.int32]]
+    """Of each distinct term of the query as sent: the rows that hold it."""
+    holds_phrases: NDArray[np.bool_] | None
+    """Rows that hold every quoted phrase; None where none was quoted."""
+
+
+def query_terms(corpus: Corpus, text: str, analyzer: Analyzer) -> Terms:
+    """Look the words of a query up."""
+    tokens = [token for token in tokenize(text) if not is_stop_word(token)]
+    sent = analyzer.index_terms(tokens)
+    by_part = [analyzer.index_terms(expand(tokens, part.snapshot.aliases)) for part in corpus.parts]
+    wanted = list(dict.fromkeys([*sent, *(term for added in by_part for term in added)]))
+    months = {analyzer.index_term(name): number for number, name in enumerate(MONTHS, 1)}
+    found = {
+        term: _posting(
+            corpus,
+            [
+                _in_part(part, term, months) if term in sent or term in by_part[at] else _nothing()
+                for at, part in enumerate(corpus.parts)
+            ],
+        )
+        for term in wanted
+    }
+    added = [term for term in wanted if term not in set(sent)]
+    return Terms(
+        tokens=tokens,
+        postings=[found[term] for term in (*sent, *added)],
+        rows=[found[term][0] for term in dict.fromkeys(sent)],
+        holds_phrases=_with_phrases(corpus, text, analyzer),
+    )
+
+
+def keyword_leg(corpus: Corpus, terms: Terms) -> NDArray[np.float64]:
+    """Return BM25 of every row, over the eligible ones."""
+    lengths = corpus.lengths + _DAY_TOKENS + _subject_lengths(corpus)
+    return keyword_scores(
+        terms.postings,
+        eligible=corpus.eligible,
+        lengths=lengths,
+        holds_phrases=terms.holds_phrases,
+    )
+
+
+def _nothing() -> Posting:
+    return np.empty(0, np.int32), np.empty(0, np.float64)
+
+
+def _posting(corpus: Corpus, parts: Sequence[Posting]) -> Posting:
+    if len(parts) == 1:
+        return parts[0]
+    rows = [
+        found + np.int32(start) for (found, _), start in zip(parts, corpus.starts, strict=False)
+    ]
+    return np.concatenate(rows), np.concatenate([tf for _, tf in parts])
+
+
+def _in_part(part: Part, term: str, months: dict[str, int]) -> Posting:
+    """Return where a term stands on one shelf: in texts, in subjects, in days."""
+    snapshot, index = part.snapshot, part.index
+    (found,) = snapshot.postings([term])
+    beside = [
+        np.isin(index.column(SUBJECT, snapshot.size), index.subjects_with[term])
+        if term in index.subjects_with
+        else None,
+        _on_day(part, term, months),
+    ]
+    masks = [mask & snapshot.eligible for mask in beside if mask is not None]
+    if not any(mask.any() for mask in masks):
+        return found.rows, found.tf
+    counts = np.zeros(snapshot.size)
+    counts[found.rows] = found.tf
+    for mask in masks:
+        counts += mask
+    rows = np.flatnonzero(counts).astype(np.int32)
+    return rows, counts[rows]
+
+
+def _on_day(part: Part, term: str, months: dict[str, int]) -> NDArray[np.bool_] | None:
+    column = part.index.column
+    size = part.snapshot.size
+    if term in months:
+        return column(MONTH, size) == months[term]
+    if not (term.isascii() and term.isdigit()) or (term[0] == "0"):
+        return None
+    if len(term) == _YEAR_DIGITS:
+        return column(YEAR, size) == int(term)
+    if len(term) < _YEAR_DIGITS and int(term) <= _LAST_DAY:
+        return column(DAY, size) == int(term)
+    return None
+
+
+def _subject_lengths(corpus: Corpus) -> NDArray[np.float64]:
+    columns = [
+        np.array([len(terms) for terms in part.index.subject_terms], np.float64)[
+            part.index.column(SUBJECT, part.snapshot.size)
+        ]
+        for part in corpus.parts
+    ]
+    return corpus.joined(columns).astype(np.float64)
+
+
+def _with_phrases(corpus: Corpus, text: str, analyzer: Analyzer) -> NDArray[np.bool_] | None:
+    """Return which rows hold each phrase that a query quotes; None where it quotes none."""
+    wanted = [tokens for phrase in phrases(text) if (tokens := tokenize(phrase))]
+    if not wanted:
+        return None
+    terms = list(dict.fromkeys(analyzer.index_terms([t for tokens in wanted for t in tokens])))
+    holds = np.zeros(corpus.size, np.bool_)
+    for at, part in enumerate(corpus.parts):
+        # Only texts with all the words have to be read.
+        counts = np.zeros(part.snapshot.size, np.int32)
+        for found in part.snapshot.postings(terms):
+            counts[found.rows] += 1
+        rows: list[int] = np.flatnonzero(counts == len(terms)).tolist()
+        for row, content in zip(rows, part.snapshot.texts(rows), strict=True):
+            held = tokenize(content)
+            holds[corpus.starts[at] + row] = all(holds_phrase(held, one) for one in wanted)
+    return holds

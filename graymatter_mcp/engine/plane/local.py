@@ -1,0 +1,158 @@
+"""The data plane in the process that holds the store."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from graymatter_mcp.engine.plane.accounts import Accounts
+from graymatter_mcp.engine.plane.changes import Changer
+from graymatter_mcp.engine.plane.corpus import Corpora
+from graymatter_mcp.engine.plane.reads import Reader
+from graymatter_mcp.engine.plane.search import Searcher
+from graymatter_mcp.engine.plane.writes import Parts, PlaneSettings, Recorder
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from graymatter_mcp.engine.clock import Clock
+    from graymatter_mcp.engine.models import ModelKeeper
+    from graymatter_mcp.engine.workers import Workers
+    from graymatter_mcp.model.access import Caller
+    from graymatter_mcp.model.items import Item
+    from graymatter_mcp.model.plane import (
+        Answered,
+        ContextResult,
+        EntryUpdate,
+        Forgotten,
+        NeighborsRequest,
+        NeighborsResult,
+        NewEntry,
+        PlaneStats,
+        RecentRequest,
+        SearchRequest,
+        SearchResult,
+        Updated,
+        Written,
+    )
+    from graymatter_mcp.model.requests import CallKey
+    from graymatter_mcp.ranking.hybrid.abstain import Calibration
+    from graymatter_mcp.ranking.tokens import Analyzer
+    from graymatter_mcp.store.base import MemoryStore
+
+
+class LocalDataPlane:
+    """Implements `engine.plane.base.DataPlane`: work runs in threads, the event loop only waits."""
+
+    def __init__(
+        self,
+        store: MemoryStore,
+        models: ModelKeeper,
+        analyzer: Analyzer,
+        clock: Clock,
+        workers: Workers,
+        settings: PlaneSettings | None = None,
+        calibrations: Mapping[str, Calibration] | None = None,
+    ) -> None:
+        """Compose; nothing is read but the accounts.
+
+        Args:
+            store: Shared with the core's engine, which closes it.
+            models: Likewise.
+            analyzer: The one that the store indexes with.
+            clock: Of the engine.
+            workers: Of the engine.
+            settings: The defaults where None.
+            calibrations: Constants by model key; none where None.
+        """
+        turn = threading.RLock()
+        corpora = Corpora(store, analyzer)
+        self._accounts = Accounts(
+            store, clock, lambda scopes: self._reader.entries_of(scopes), turn=turn
+        )
+        parts = Parts(
+            store=store,
+            corpora=corpora,
+            models=models,
+            analyzer=analyzer,
+            clock=clock,
+            accounts=self._accounts,
+            turn=turn,
+            settings=settings or PlaneSettings(),
+        )
+        self._parts = parts
+        self._workers = workers
+        self._reader = Reader(parts, Searcher(store, models, analyzer, calibrations or {}))
+        self._recorder = Recorder(parts)
+        self._changer = Changer(parts, self._recorder)
+        self._started_at = time.monotonic()
+
+    @property
+    def accounts(self) -> Accounts:
+        """See the protocol."""
+        return self._accounts
+
+    async def search(self, caller: Caller, request: SearchRequest) -> SearchResult:
+        """See the protocol."""
+        return await self._workers.rank(self._reader.shaped_search, caller, request)
+
+    async def context(self, caller: Caller, request: SearchRequest) -> ContextResult:
+        """See the protocol."""
+        return await self._workers.rank(self._reader.context, caller, request)
+
+    async def recent(self, caller: Caller, request: RecentRequest) -> tuple[Item, ...]:
+        """See the protocol."""
+        return await self._workers.rank(self._reader.recent, caller, request)
+
+    async def neighbors(self, caller: Caller, request: NeighborsRequest) -> NeighborsResult:
+        """See the protocol."""
+        return await self._workers.rank(self._reader.neighbors, caller, request)
+
+    async def capture(
+        self, caller: Caller, new: NewEntry, key: CallKey | None = None
+    ) -> Answered[Written]:
+        """See the protocol."""
+        return await self._workers.write(self._recorder.capture, caller, new, key)
+
+    async def recap(
+        self, caller: Caller, items: Sequence[NewEntry], key: CallKey | None = None
+    ) -> Answered[tuple[Written, ...]]:
+        """See the protocol."""
+        return await self._workers.write(self._recorder.recap, caller, items, key)
+
+    async def remember(
+        self, caller: Caller, new: NewEntry, key: CallKey | None = None
+    ) -> Answered[Written]:
+        """See the protocol."""
+        return await self._workers.write(self._recorder.remember, caller, new, key)
+
+    async def update(
+        self, caller: Caller, update: EntryUpdate, key: CallKey | None = None
+    ) -> Answered[Updated]:
+        """See the protocol."""
+        return await self._workers.write(self._changer.update, caller, update, key)
+
+    async def forget(
+        self, caller: Caller, name: str, project: str | None, key: CallKey | None = None
+    ) -> Answered[Forgotten]:
+        """See the protocol."""
+        return await self._workers.write(self._changer.forget, caller, name, project, key)
+
+    async def forget_source(
+        self, caller: Caller, ref: str, project: str | None, key: CallKey | None = None
+    ) -> Answered[Forgotten]:
+        """See the protocol."""
+        return await self._workers.write(self._changer.forget_source, caller, ref, project, key)
+
+    async def stats(self, caller: Caller) -> PlaneStats:
+        """See the protocol."""
+        return await self._workers.rank(self._stats, caller)
+
+    def _stats(self, caller: Caller) -> PlaneStats:
+        uptime_ms = int((time.monotonic() - self._started_at) * 1000)
+        return self._reader.stats(caller, last_decay_at=None, uptime_ms=uptime_ms)
+
+    def close(self) -> None:
+        """Finish what follows answers; the store stays open."""
+        self._reader.close()

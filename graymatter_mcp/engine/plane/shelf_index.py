@@ -1,0 +1,190 @@
+"""What hybrid search needs of each text beside its postings; kept from search to search."""
+
+from __future__ import annotations
+
+import threading
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, cast
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from graymatter_mcp.engine.plane.details import inferred_level, parsed_record
+from graymatter_mcp.model.times import from_microseconds
+from graymatter_mcp.policy.entities import entities
+from graymatter_mcp.policy.sensitivity import SENSITIVITIES
+from graymatter_mcp.ranking.hybrid.prior import CURRENT_STATE_TYPES
+from graymatter_mcp.ranking.hybrid.text import content_tokens, holds_phrase, subject_of
+from graymatter_mcp.ranking.tokens import tokenize
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+    from datetime import date
+
+    from numpy.typing import NDArray
+
+    from graymatter_mcp.ranking.tokens import Analyzer
+    from graymatter_mcp.store.base import Edge, Snapshot
+
+SUBJECT, DAY, MONTH, YEAR, LEVEL, IS_CURRENT, CONFIDENCE, TOKENS = range(8)
+"""Columns: id of the subject, parts of the day, inferred level, whether the type tells a present
+state, the writer's confidence in billionths, and content tokens of the text."""
+_COLUMNS: Final = 8
+NO_SUBJECT: Final = 0
+NO_NUMBER: Final = -1
+"""Of a fact whose writer gave no confidence as a number."""
+CERTAIN: Final = 1_000_000_000
+
+
+class ShelfIndex:
+    """Subjects, entities, days and inferred levels of the rows of one shelf, from the first on."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._lock = threading.Lock()
+        self._records: object = None
+        self._known: list[str] = []
+        """The records that rows were read with."""
+        self.subjects: list[str] = [""]
+        """Folded; the first stands for none."""
+        self.subject_terms: list[tuple[str, ...]] = [()]
+        """Index terms of each subject."""
+        self._subject_ids: dict[str, int] = {"": NO_SUBJECT}
+        self.subjects_with: dict[str, list[int]] = {}
+        """Subjects that hold an index term."""
+        self.entities: list[tuple[str, ...]] = []
+        self.rows_naming: dict[str, list[int]] = {}
+        """Rows that mention an entity, ascending."""
+        self._columns = np.empty((0, _COLUMNS), np.int32)
+        self._size = 0
+        self._by_text: dict[str, list[int]] = {}
+        self._links: tuple[int, list[Edge]] | None = None
+
+    def catch_up(self, snapshot: Snapshot) -> None:
+        """Read the rows that came since, and those whose details changed."""
+        with self._lock:
+            size = snapshot.size
+            if size == self._size and snapshot.records_key is self._records:
+                return
+            records = snapshot.records(range(size))
+            changed: list[int] = []
+            if snapshot.records_key is not self._records:
+                changed = [row for row in range(self._size) if records[row] != self._known[row]]
+            fresh = range(self._size, max(size, self._size))
+            self._grow(size)
+            texts = snapshot.texts([*changed, *fresh])
+            for row, text in zip([*changed, *fresh], texts, strict=True):
+                self._read(row, text, records[row], int(snapshot.created_at[row]))
+            self._known[: len(records)] = records
+            self._records = snapshot.records_key
+
+    def _grow(self, size: int) -> None:
+        if size > len(self._columns):
+            grown = np.zeros((max(size, 2 * len(self._columns)), _COLUMNS), np.int32)
+            grown[: self._size] = self._columns[: self._size]
+            self._columns = grown
+        more = max(size - self._size, 0)
+        self._known += [""] * more
+        self.entities += [()] * more
+        self._size = max(size, self._size)
+
+    def _read(self, row: int, text: str, record: str, created_at: int) -> None:
+        parsed = parsed_record(record) if record else {}
+        metadata = cast("dict[str, Any]", parsed.get("m", {}))
+        kind = cast("dict[str, Any]", parsed.get("k", {})).get("memoryType")
+        sure = parsed.get("c")
+        named = entities(text, known=self._subject_ids)
+        subject = subject_of(text, _text_of(metadata.get("subject")), named) or ""
+        day = _day_of(metadata.get("occurredAt"), created_at)
+        level = SENSITIVITIES.index(inferred_level(text))
+        self._by_text.setdefault(text.strip(), []).append(row)
+        self._columns[row] = (
+            self._subject(subject),
+            day.day,
+            day.month,
+            day.year,
+            level,
+            kind in CURRENT_STATE_TYPES,
+            NO_NUMBER if sure is None else round(sure * CERTAIN),
+            content_tokens(tokenize(text)),
+        )
+        for entity in self.entities[row]:
+            self.rows_naming[entity].remove(row)
+        self.entities[row] = named
+        for entity in named:
+            self.rows_naming.setdefault(entity, []).append(row)
+
+    def _subject(self, subject: str) -> int:
+        folded = subject.casefold()
+        number = self._subject_ids.get(folded)
+        if number is None:
+            number = self._subject_ids[folded] = len(self.subjects)
+            self.subjects.append(folded)
+            terms = self._analyzer.index_terms(tokenize(folded))
+            self.subject_terms.append(terms)
+            for term in dict.fromkeys(terms):
+                self.subjects_with.setdefault(term, []).append(number)
+        return number
+
+    @property
+    def known(self) -> Collection[str]:
+        """Every subject, folded."""
+        return self._subject_ids.keys()
+
+    def rows_with(self, stripped: str) -> list[int]:
+        """Return the rows whose text, stripped, is exactly this; a row may come twice."""
+        return self._by_text.get(stripped, [])
+
+    def subjects_in(self, tokens: Sequence[str]) -> list[int]:
+        """Return the subjects that unstemmed tokens of a query name, word for word."""
+        terms = set(self._analyzer.index_terms(tokens))
+        near = dict.fromkeys(n for term in terms for n in self.subjects_with.get(term, ()))
+        return [
+            number
+            for number in near
+            if terms.issuperset(self.subject_terms[number])
+            and holds_phrase(tokens, tokenize(self.subjects[number]))
+        ]
+
+    def links(self, snapshot: Snapshot, load: Callable[[], list[Edge]]) -> list[Edge]:
+        """Return what agents linked on the shelf, asked once for each state of it."""
+        kept = self._links
+        if kept is None or kept[0] != snapshot.links_version:
+            kept = self._links = (snapshot.links_version, load())
+        return kept[1]
+
+    def column(self, number: int, size: int) -> NDArray[np.int32]:
+        """Return one of the columns named below, of the first rows."""
+        return self._columns[:size, number]
+
+
+class ShelfIndexes:
+    """The indexes of all shelves that are in memory; each goes with its rows."""
+
+    def __init__(self, analyzer: Analyzer) -> None:
+        self._analyzer = analyzer
+        self._lock = threading.Lock()
+        self._kept: WeakKeyDictionary[Any, ShelfIndex] = WeakKeyDictionary()
+
+    def of(self, snapshot: Snapshot) -> ShelfIndex:
+        """Return the index of a snapshot's rows, up to date."""
+        with self._lock:
+            index = self._kept.get(snapshot.rows_key)
+            if index is None:
+                index = self._kept[snapshot.rows_key] = ShelfIndex(self._analyzer)
+        index.catch_up(snapshot)
+        return index
+
+
+def _text_of(value: object) -> str | None:
+    return value if isinstance(value, str) and value.strip() else None
+
+
+def _day_of(occurred_at: object, created_at: int) -> date:
+    """Return the day that a fact speaks of: as its writer said, else that of its creation."""
+    if isinstance(occurred_at, str):
+        try:
+            return datetime.fromisoformat(occurred_at).date()
+        except ValueError:
+            pass
+    return from_microseconds(created_at).date()
