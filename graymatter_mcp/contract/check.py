@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from graymatter_mcp.contract.load import Bundle
+    from graymatter_mcp.contract.load import Bundle, Schema
 
 
 _LONE_SURROGATE: Final = re.compile("[\ud800-\udfff]")
@@ -47,6 +47,28 @@ class Checker:
             KeyError: The bundle has no such tool.
         """
         _check(self._outputs[tool], f"{tool}/output", value)
+
+
+class ValueChecker:
+    """The compiled validator of one schema."""
+
+    def __init__(self, contract_id: str, schema: Schema | None) -> None:
+        """Compile.
+
+        Args:
+            contract_id: Names it in messages.
+            schema: None takes everything that JSON can carry.
+        """
+        self._contract_id = contract_id
+        self._validator = Draft202012Validator({} if schema is None else schema)
+
+    def check(self, value: object) -> None:
+        """Accept a value exactly as the schema does.
+
+        Raises:
+            ContractViolationError: It does not fit; the message holds path and keyword.
+        """
+        _check(self._validator, self._contract_id, value)
 
 
 def _check(validator: Draft202012Validator, contract_id: str, value: object) -> None:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.surfaces.http.messages import Headers
     from graymatter_mcp.surfaces.http.places import Places
     from graymatter_mcp.surfaces.http.proxies import Proxies
-    from graymatter_mcp.surfaces.http.routes import Route, RouteTable
+    from graymatter_mcp.surfaces.http.routes import Place, Route, RouteTable
 
     Receive = Callable[[], Awaitable[dict[str, Any]]]
     Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -55,6 +55,7 @@ INTERNAL: Final = error_answer(500, "internal server error")
 DRAINING: Final = error_answer(503, "server is draining", RETRY_SOON, CLOSE)
 RETRY_LATER: Final = (b"retry-after", b"5")
 _OWN_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+TOO_LARGE: Final = 413
 _SMALL_BODY: Final = 64 * 1024
 """A refused body of this size is read away; before a larger one the connection ends."""
 
@@ -123,30 +124,32 @@ class Gate:
 
     # What follows is for the passage of one request.
 
-    def find_route(self, path: str) -> Route:
-        """Find the route.
+    def find_place(self, path: str) -> Place:
+        """Find the place.
 
         Raises:
             RefusedError: There is none.
         """
-        route = self._table.find(path)
-        if route is None:
+        place = self._table.find(path)
+        if place is None:
             raise RefusedError(error_answer(404, "not found"))
-        return route
+        return place
 
-    def check_method(self, route: Route, method: str) -> None:
-        """Check what is to be done there.
+    def find_route(self, place: Place, method: str) -> Route:
+        """Find what is to be done there.
 
         Raises:
             RefusedError: Not this, or not any more.
         """
-        if method not in route.methods:
-            allow = ", ".join(route.methods)
+        route = place.route(method)
+        if route is None:
+            allow = ", ".join(place.methods)
             raise RefusedError(
                 error_answer(405, f"use {allow} here", (b"allow", allow.encode("ascii")))
             )
         if self.is_draining and not route.while_draining:
             raise RefusedError(DRAINING)
+        return route
 
     def check_place(self, headers: Mapping[str, str], repeated: frozenset[str]) -> None:
         """Check `Host` and `Origin`.
@@ -208,10 +211,18 @@ class Gate:
         text = f"no answer within {seconds:g} s; look before sending it again"
         return error_answer(504, text)
 
-    async def read_body(self, passage: _Passage, receive: Receive) -> bytes:
+    async def read_body(self, route: Route, passage: _Passage, receive: Receive) -> bytes:
         """Read the body."""
         declared = passage.headers.get("content-length")
-        return await self._bodies.read(receive, declared, self._limits.body_bytes)
+        limit = self._limits.body_bytes
+        if route.body_bytes is not None:
+            limit = min(limit, route.body_bytes)
+        try:
+            return await self._bodies.read(receive, declared, limit)
+        except RefusedError as refused:
+            if refused.answer.status == TOO_LARGE and route.too_large:
+                raise RefusedError(error_answer(TOO_LARGE, route.too_large, CLOSE)) from None
+            raise
 
     def release_body(self, size: int) -> None:
         """Forget a body."""
@@ -230,6 +241,7 @@ class _Passage:
         self._gate = gate
         self.method: str = scope["method"]
         self._path: str = scope["path"]
+        self._query = bytes(scope.get("query_string", b"")).decode("latin-1")
         self.place = ""
         """Path of the route; empty until one is found, so that paths of strangers stay out."""
         self.headers, self.repeated = _fold(scope["headers"])
@@ -252,16 +264,17 @@ class _Passage:
     async def _pass(self, receive: Receive) -> HttpAnswer:
         gate = self._gate
         gate.check_place(self.headers, self.repeated)
-        route = gate.find_route(self._path)
-        self.place = route.path
-        gate.check_method(route, self.method)
+        place = gate.find_place(self._path)
+        self.place = place.path
+        route = gate.find_route(place, self.method)
         self._is_open = route.is_open
         principal = None
         if not route.is_open:
             principal = await gate.identify(self)
             self._subject = principal.subject
             gate.check_room()
-        body = b"" if route.is_open else await gate.read_body(self, receive)
+        reads_body = not route.is_open if route.reads_body is None else route.reads_body
+        body = await gate.read_body(route, self, receive) if reads_body else b""
         try:
             request = HttpRequest(
                 method=self.method,
@@ -271,6 +284,8 @@ class _Passage:
                 body=body,
                 principal=principal,
                 request_id=self.request_id,
+                parameters=place.parameters,
+                query=self._query,
             )
             return await gate.carry_out(route, request)
         finally:

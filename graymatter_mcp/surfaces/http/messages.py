@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from graymatter_mcp.model.access import Rights
@@ -41,6 +41,10 @@ class HttpRequest:
     principal: Principal | None
     """Who asks; None only on open routes."""
     request_id: str
+    parameters: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What stands where the route's path has names."""
+    query: str = ""
+    """Of the URL, without the question mark."""
 
     @property
     def rights(self) -> Rights:

@@ -1,0 +1,52 @@
+"""The routes of the data plane, each with what carries it out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from graymatter_mcp.contract.routes import load_routes
+from graymatter_mcp.surfaces.http.limits import MIB
+from graymatter_mcp.surfaces.http.routes import Route
+from graymatter_mcp.surfaces.rest.endpoint import RestEndpoint
+from graymatter_mcp.surfaces.rest.operations import OPERATIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from datetime import datetime
+
+    from graymatter_mcp.engine.plane.base import DataPlane
+    from graymatter_mcp.surfaces.rest.operations import Operation
+
+BODY_BYTES: Final = 2 * MIB
+TOO_LARGE: Final = "request body is too large"
+SESSION_PATHS: Final = "/v1/me/"
+
+
+def rest_routes(
+    plane: DataPlane, now: Callable[[], datetime], operations: Mapping[str, Operation] = OPERATIONS
+) -> list[Route]:
+    """Return every route that has somebody to carry it out.
+
+    Args:
+        plane: Whom they ask.
+        now: Says which times lie ahead.
+        operations: By the name of the route.
+    """
+    found: list[Route] = []
+    for contract in load_routes():
+        operation = operations.get(contract.name)
+        if operation is None:
+            continue
+        endpoint = RestEndpoint(contract, operation, plane, now)
+        found += [
+            Route(
+                path=path,
+                methods=(contract.method,),
+                endpoint=endpoint,
+                body_bytes=BODY_BYTES,
+                too_large=TOO_LARGE,
+                takes_session=path.startswith(SESSION_PATHS),
+            )
+            for path in contract.paths
+        ]
+    return found
