@@ -1,1 +1,1 @@
-"""The data plane: twelve operations on the same facts as the core tools."""
+"""The data plane: what agents call over REST and its twins."""
