@@ -14,6 +14,7 @@ from graymatter_mcp.errors import InvalidArgumentError, ReadOnlyError, StoreUnav
 from graymatter_mcp.model.config import BUNDLED_MODEL, Config
 from graymatter_mcp.owner.election import Ownership, prepare_directory
 from graymatter_mcp.owner.filesystems import refuse_network
+from graymatter_mcp.ranking.hybrid.abstain import BUNDLED
 from graymatter_mcp.ranking.tokens import Analyzer
 from graymatter_mcp.requirements import wrong_version
 from graymatter_mcp.settings import DATABASE_FILE, holds_store
@@ -96,6 +97,7 @@ def open_memory(
             replace(config),
             Clock() if clock is None else clock,
             model_key=model_key,
+            calibrations={MiniLM.model_key: BUNDLED},
             is_in_place=_place_of(ownership, path),
         )
         undo.pop_all()

@@ -18,6 +18,7 @@ from graymatter_mcp.engine.graph import graph_of
 from graymatter_mcp.engine.lifecycle import NOTICEABLE, Consolidator
 from graymatter_mcp.engine.models import ModelKeeper
 from graymatter_mcp.engine.once import Outcome, Turns, outcome_of
+from graymatter_mcp.engine.plane.local import LocalDataPlane
 from graymatter_mcp.engine.recall import Recaller
 from graymatter_mcp.engine.reports import engine_status, memory_stats
 from graymatter_mcp.engine.targets import known_facts, live_facts, not_found
@@ -45,7 +46,7 @@ from graymatter_mcp.ranking.merge import merge_batch
 from graymatter_mcp.store.base import WriteBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from graymatter_mcp.embedding.base import Embedder
     from graymatter_mcp.engine.clock import Clock
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
         WriteOptions,
     )
     from graymatter_mcp.model.results import ConsolidationReport, Degraded
+    from graymatter_mcp.ranking.hybrid.abstain import Calibration
     from graymatter_mcp.ranking.tokens import Analyzer
     from graymatter_mcp.store.base import MemoryStore
 
@@ -82,6 +84,7 @@ class LocalMemory:
         clock: Clock,
         *,
         model_key: str = "",
+        calibrations: Mapping[str, Calibration] | None = None,
         is_in_place: Callable[[], bool] = lambda: True,
     ) -> None:
         """Compose; the model starts to load.
@@ -93,6 +96,7 @@ class LocalMemory:
             config: Checked.
             clock: Stamps what is written.
             model_key: The embedder's key where it is known before it is loaded.
+            calibrations: Constants of hybrid search by model key; none where None.
             is_in_place: Whether the store is still where its callers look for it; asked behind
                 each write, so it must be cheap.
         """
@@ -124,6 +128,15 @@ class LocalMemory:
             at_once=config.max_async_consolidations,
         )
         self._workers = Workers(self.models.note_call, is_in_place)
+        self.plane = LocalDataPlane(
+            store,
+            self.models,
+            analyzer,
+            clock,
+            self._workers,
+            calibrations=calibrations,
+        )
+        """The other face of the same facts."""
 
     def set_graph(self, graph: GraphAccessor | None, extractor: EntityExtractor | None) -> None:
         """Replace the graph that hints and links use; None takes it away."""
@@ -476,6 +489,7 @@ class LocalMemory:
 
     def _close(self) -> None:
         self._background.close()
+        self.plane.close()
         self.models.close()
         self._store.close()
 

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         Written,
     )
     from graymatter_mcp.model.requests import CallKey
+    from graymatter_mcp.model.scopes import Scope
     from graymatter_mcp.ranking.hybrid.abstain import Calibration
     from graymatter_mcp.ranking.tokens import Analyzer
     from graymatter_mcp.store.base import MemoryStore
@@ -69,7 +70,7 @@ class LocalDataPlane:
         turn = threading.RLock()
         corpora = Corpora(store, analyzer)
         self._accounts = Accounts(
-            store, clock, lambda scopes: self._reader.entries_of(scopes), turn=turn
+            store, clock, self._entries_of, turn=turn
         )
         parts = Parts(
             store=store,
@@ -87,6 +88,9 @@ class LocalDataPlane:
         self._recorder = Recorder(parts)
         self._changer = Changer(parts, self._recorder)
         self._started_at = time.monotonic()
+
+    def _entries_of(self, scopes: Sequence[Scope]) -> int:
+        return self._reader.entries_of(scopes)
 
     @property
     def accounts(self) -> Accounts:

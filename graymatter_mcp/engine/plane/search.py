@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import product
+from itertools import chain, product
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -253,7 +253,7 @@ def entity_signal(corpus: Corpus, text: str, tokens: Sequence[str]) -> NDArray[n
     Source: data-plane contract 4.4.
     """
     known = [part.index.known for part in corpus.parts]
-    asked = entities(text, known=known[0] if len(known) == 1 else set().union(*known))
+    asked = entities(text, known=known[0] if len(known) == 1 else set(chain.from_iterable(known)))
     mentioned = np.zeros(corpus.size, np.int64)
     for entity in asked:
         for at, part in enumerate(corpus.parts):

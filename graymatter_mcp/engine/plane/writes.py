@@ -216,7 +216,7 @@ class Recorder:
         """Say of each written fact whether it has a vector."""
         if isinstance(answer, Written):
             return cast("Answer", self._told(draft, answer))
-        if isinstance(answer, tuple) and answer and isinstance(answer[0], Written):
+        if isinstance(answer, tuple):
             items = cast("tuple[Written, ...]", answer)
             return cast("Answer", tuple(self._told(draft, one) for one in items))
         return answer

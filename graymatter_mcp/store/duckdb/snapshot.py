@@ -170,7 +170,7 @@ class MirrorSnapshot:
 
     def agent_name(self, row: int) -> str:
         """See the protocol."""
-        return self.mirror.agent_list[self.agent_names[row]]
+        return self.mirror.agent_list[int(self.agent_names[row])]
 
     def records(self, rows: Sequence[int]) -> list[str]:
         """See the protocol."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from graymatter_mcp.contract.load import Bundle
-    from graymatter_mcp.engine.base import Memory
+    from graymatter_mcp.engine.faces import TwoFacedMemory
     from graymatter_mcp.model.config import Config
     from graymatter_mcp.owner.doors import Toolsets
     from graymatter_mcp.owner.election import Ownership
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.settings import Settings
     from graymatter_mcp.surfaces.mcp.server import ToolCalls
 
-    OpenRemote = Callable[[Memory, Bundle, Callable[[], Server[Any]]], RemoteDoor]
+    OpenRemote = Callable[[TwoFacedMemory, Bundle, Callable[[], Server[Any]]], RemoteDoor]
 
 logger = logging.getLogger(__name__)
 
@@ -115,7 +115,7 @@ def run_owner(
 class _Servers:
     """Makes the server of a connection, for the toolsets that it wants."""
 
-    def __init__(self, memory: Memory, answer_budget: int, version: str) -> None:
+    def __init__(self, memory: TwoFacedMemory, answer_budget: int, version: str) -> None:
         self._memory = memory
         self._answer_budget = answer_budget
         self._version = version
@@ -125,7 +125,9 @@ class _Servers:
         """Make one; what checks the calls is shared by all connections of the same toolsets."""
         bundle = load_bundle(toolsets)
         if toolsets not in self._dispatchers:
-            self._dispatchers[toolsets] = Dispatcher(bundle, self._memory, self._answer_budget)
+            self._dispatchers[toolsets] = Dispatcher(
+                bundle, self._memory, self._answer_budget, self._memory.plane
+            )
         return server_of_one_client(bundle, self._dispatchers[toolsets], self._version)
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
     from graymatter_mcp.contract.load import Bundle
-    from graymatter_mcp.engine.base import Memory
+    from graymatter_mcp.engine.faces import TwoFacedMemory
     from graymatter_mcp.settings import Settings
     from graymatter_mcp.surfaces.cli.app import Invocation
     from graymatter_mcp.surfaces.http.listener import Listener
@@ -115,13 +115,16 @@ class _Door:
         for notice in self._access.notices:
             _say(notice)
 
-    def open(self, memory: Memory, bundle: Bundle, build: Callable[[], Server[Any]]) -> Listener:
+    def open(
+        self, memory: TwoFacedMemory, bundle: Bundle, build: Callable[[], Server[Any]]
+    ) -> Listener:
         """Listen."""
         # Imported on use: what comes before must answer a bad option at once.
         from graymatter_mcp.surfaces.http.app import HttpApp
         from graymatter_mcp.surfaces.http.listener import Listener, bind
         from graymatter_mcp.surfaces.http.metadata import metadata_routes
         from graymatter_mcp.surfaces.mcp.http import McpEndpoint
+        from graymatter_mcp.surfaces.rest.routes import rest_routes
 
         endpoint = McpEndpoint(build(), frozenset(tool.name for tool in bundle.tools))
         app = HttpApp(
@@ -131,7 +134,7 @@ class _Door:
             self._places,
             self._proxies,
             self._limits,
-            more=metadata_routes(self._issuer),
+            more=[*metadata_routes(self._issuer), *rest_routes(memory.plane)],
         )
         self._listener = Listener(bind(self._address), app.gate, self._limits, self._tls)
         return self._listener

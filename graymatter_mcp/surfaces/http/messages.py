@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from graymatter_mcp.model.access import Rights
+from graymatter_mcp.model.access import Caller, Rights
 from graymatter_mcp.surfaces.auth import Scope
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Headers = tuple[tuple[bytes, bytes], ...]
 
-JSON_TYPE: Final = b"application/json"
+JSON_TYPE: Final = b"application/json; charset=utf-8"
 
 SAFETY_HEADERS: Final[Headers] = (
     (b"cache-control", b"no-store"),
@@ -57,6 +57,15 @@ class HttpRequest:
             raise LookupError("an open route has no caller")
         may_write = self.principal.scope is Scope.FULL
         return Rights(may_write=may_write, project=self.principal.project)
+
+    @property
+    def caller(self) -> Caller:
+        """Who asks, as the data plane knows them.
+
+        Raises:
+            LookupError: The route is open: nobody was asked who they are.
+        """
+        return Caller(rights=self.rights, request_id=self.request_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

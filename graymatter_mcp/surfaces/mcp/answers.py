@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from graymatter_mcp.model import access
 from graymatter_mcp.model.access import ALL_RIGHTS, Rights
 from graymatter_mcp.model.checkpoints import JsonObject
 
@@ -24,6 +25,8 @@ class Caller:
     """Idempotency key of the call; empty where the client sent none."""
     rights: Rights = ALL_RIGHTS
     """What it may do."""
+    who: access.Caller = access.LOCAL_CALLER
+    """As the data plane knows it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +38,7 @@ class Remote:
     client: str
     """Its program, as the transport heard of it."""
     rights: Rights
+    who: access.Caller
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

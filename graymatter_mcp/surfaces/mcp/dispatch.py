@@ -16,12 +16,14 @@ from graymatter_mcp.surfaces.mcp.calls import Call
 from graymatter_mcp.surfaces.mcp.failures import INTERNAL, broken_answer_text, failure_text
 from graymatter_mcp.surfaces.mcp.handlers import HANDLERS
 from graymatter_mcp.surfaces.mcp.render import render
+from graymatter_mcp.surfaces.mcp.twins import Twins
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from graymatter_mcp.contract.load import Bundle
     from graymatter_mcp.engine.base import Memory
+    from graymatter_mcp.engine.plane.base import DataPlane
     from graymatter_mcp.model.checkpoints import JsonObject, JsonValue
     from graymatter_mcp.surfaces.mcp.answers import Caller
     from graymatter_mcp.surfaces.mcp.arguments import Arguments
@@ -39,10 +41,20 @@ class Dispatcher:
         bundle: The tools that are served; each must have a handler.
         memory: What the calls act on.
         answer_budget: Bytes of compact JSON of a search's payload; 0 = no limit.
+        plane: What the tools of the toolset `dataplane` act on; only needed where it is served.
     """
 
-    def __init__(self, bundle: Bundle, memory: Memory, answer_budget: int = DEFAULT_BUDGET) -> None:
-        self._handlers: Final = {tool.name: HANDLERS[tool.name] for tool in bundle.tools}
+    def __init__(
+        self,
+        bundle: Bundle,
+        memory: Memory,
+        answer_budget: int = DEFAULT_BUDGET,
+        plane: DataPlane | None = None,
+    ) -> None:
+        self._twins: Final = Twins(bundle, plane)
+        self._handlers: Final = {
+            tool.name: HANDLERS[tool.name] for tool in bundle.tools if tool.name not in self._twins
+        }
         self._checker: Final = Checker(bundle)
         self._memory: Final = memory
         self._answer_budget: Final = answer_budget
@@ -55,6 +67,8 @@ class Dispatcher:
         Raises:
             UnknownToolError: No tool of this name is served.
         """
+        if name in self._twins:
+            return await self._twins.call(name, arguments or {}, caller)
         handler = self._handlers.get(name)
         if handler is None:
             raise UnknownToolError(name)

@@ -195,7 +195,9 @@ def _remote(request: HttpRequest) -> Remote:
     rights = request.rights
     assert request.principal is not None, "it has rights"
     client = request.headers.get("user-agent", "")
-    return Remote(subject=request.principal.subject, client=client, rights=rights)
+    return Remote(
+        subject=request.principal.subject, client=client, rights=rights, who=request.caller
+    )
 
 
 def _has_envelope(message: object) -> bool:

@@ -6,6 +6,7 @@ import json
 import logging
 import traceback
 from contextvars import ContextVar
+from dataclasses import replace
 from hashlib import sha256
 from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
@@ -17,6 +18,7 @@ from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
+from graymatter_mcp.model.access import LOCAL_CALLER
 from graymatter_mcp.surfaces.mcp.answers import (
     Caller,
     Remote,
@@ -184,13 +186,16 @@ def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
     key = _stored_key(given) if isinstance(given, str) else ""
     remote = ctx.request
     if not isinstance(remote, Remote):
-        return Caller(client=_claimed(client), session=connection_session.get(), key=key)
+        session = connection_session.get()
+        who = replace(LOCAL_CALLER, connection=session)
+        return Caller(client=_claimed(client), session=session, key=key, who=who)
     return Caller(
         client=_claimed(client or remote.client),
         session=remote.subject,
         # Two callers may choose one key, and neither may be given the other's answer.
         key=_stored_key(f"{remote.subject} {key}") if key else "",
         rights=remote.rights,
+        who=remote.who,
     )
 
 

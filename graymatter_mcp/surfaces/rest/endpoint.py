@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from graymatter_mcp.contract.check import ContractViolationError, ValueChecker
+from graymatter_mcp.contract.issues import Issue
 from graymatter_mcp.errors import ErrorCode, GraymatterError, QuotaError
 from graymatter_mcp.model.requests import CallKey
 from graymatter_mcp.surfaces.error_map import ERROR_MAP, reason_of
@@ -20,7 +21,6 @@ from graymatter_mcp.surfaces.http.messages import (
 from graymatter_mcp.surfaces.rest.bodies import encoded
 from graymatter_mcp.surfaces.rest.operations import Asked
 from graymatter_mcp.surfaces.rest.requests import issues_answer, read_arguments
-from graymatter_mcp.contract.issues import Issue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,6 +36,8 @@ KEY_HEADER: Final = "idempotency-key"
 MAX_KEY: Final = 128
 REPLAYED: Final = (b"idempotency-replayed", b"true")
 INTERNAL: Final = error_answer(500, "internal server error")
+FAILED_PARTS: Final = frozenset({"results", "degraded", "abstained", "relevant", "recent"})
+"""What stands beside the error where a search found nothing since a leg was away."""
 _UNAVAILABLE: Final = "store unavailable"
 _READ_ONLY: Final = "store is read-only"
 
@@ -88,7 +90,8 @@ class RestEndpoint:
 
     def _answer(self, reply: Reply) -> HttpAnswer:
         if reply.failure is not None:
-            return _sent(503, encoded({**reply.body, "error": reply.failure}))
+            kept = {key: reply.body[key] for key in reply.body if key in FAILED_PARTS}
+            return _sent(503, encoded({**kept, "error": reply.failure}))
         try:
             self._checker.check(reply.body)
         except ContractViolationError as exc:

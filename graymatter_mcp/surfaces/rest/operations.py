@@ -5,7 +5,7 @@ REST and the twins over MCP share these, so a body cannot differ between them.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -27,7 +27,6 @@ from graymatter_mcp.surfaces.rest.cuts import cut_context, cut_results
 from graymatter_mcp.surfaces.rest.rules import read_time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import datetime
 
     from graymatter_mcp.engine.plane.base import DataPlane
@@ -89,7 +88,7 @@ class Reply:
     status: int = 200
     is_replayed: bool = False
     failure: str | None = None
-    """What is said in place of the body where a leg was away and nothing was found: REST only."""
+    """What REST says beside the body where a leg was away and nothing was found."""
 
 
 Operation = Callable[["DataPlane", Asked], Awaitable[Reply]]
@@ -112,10 +111,9 @@ async def context(plane: DataPlane, asked: Asked) -> Reply:
         "recent": {"results": [item_json(item) for item in found.recent]},
     }
     relevant = found.relevant
-    if relevant.degraded and not relevant.results and relevant.had_candidates:
-        return Reply(body=body, failure=CONTEXT_FAILED)
+    failed = relevant.degraded and not relevant.results and relevant.had_candidates
     body |= {"contextPack": pack_json(found.pack), "guidance": GUIDANCE}
-    return Reply(body=cut_context(body, asked.bytes))
+    return Reply(body=cut_context(body, asked.bytes), failure=CONTEXT_FAILED if failed else None)
 
 
 def _ranked(found: SearchResult) -> JsonObject:
@@ -379,3 +377,6 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
     "stats": stats,
 }
 """By the name of the route."""
+
+TWINS: Final[Mapping[str, Operation]] = {"memory_today": today}
+"""By the name of the tool, where no route does quite the same."""

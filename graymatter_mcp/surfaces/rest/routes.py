@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.contract.routes import load_routes
@@ -12,7 +13,6 @@ from graymatter_mcp.surfaces.rest.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import datetime
 
     from graymatter_mcp.engine.plane.base import DataPlane
     from graymatter_mcp.surfaces.rest.operations import Operation
@@ -23,14 +23,16 @@ SESSION_PATHS: Final = "/v1/me/"
 
 
 def rest_routes(
-    plane: DataPlane, now: Callable[[], datetime], operations: Mapping[str, Operation] = OPERATIONS
+    plane: DataPlane,
+    operations: Mapping[str, Operation] = OPERATIONS,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> list[Route]:
     """Return every route that has somebody to carry it out.
 
     Args:
         plane: Whom they ask.
-        now: Says which times lie ahead.
         operations: By the name of the route.
+        now: Says which times lie ahead.
     """
     found: list[Route] = []
     for contract in load_routes():

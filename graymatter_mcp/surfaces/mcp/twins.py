@@ -1,0 +1,121 @@
+"""The twins of the REST routes as tools: the same arguments, the same bodies."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any, Final
+
+from graymatter_mcp.contract.check import ContractViolationError, ValueChecker
+from graymatter_mcp.errors import ErrorCode, GraymatterError, InvalidArgumentError
+from graymatter_mcp.model.requests import CallKey
+from graymatter_mcp.surfaces.error_map import ERROR_MAP, reason_of
+from graymatter_mcp.surfaces.mcp.answers import ToolAnswer
+from graymatter_mcp.surfaces.rest.bodies import encoded
+from graymatter_mcp.surfaces.rest.operations import OPERATIONS, TWIN_BYTES, TWINS, Asked
+from graymatter_mcp.surfaces.rest.rules import check_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from graymatter_mcp.contract.load import Bundle, ToolContract
+    from graymatter_mcp.engine.plane.base import DataPlane
+    from graymatter_mcp.surfaces.mcp.answers import Caller
+    from graymatter_mcp.surfaces.rest.operations import Operation, Reply
+
+logger = logging.getLogger(__name__)
+
+TOOLSET: Final = "dataplane"
+INTERNAL: Final = "error: internal server error"
+TOOK_EFFECT: Final = f"{INTERNAL}; the write took effect"
+
+
+class Twins:
+    """Carries out the tools of the data plane; nothing raised gets out."""
+
+    def __init__(
+        self,
+        bundle: Bundle,
+        plane: DataPlane | None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Prepare.
+
+        Args:
+            bundle: What is served; the tools of other toolsets are none of ours.
+            plane: Whom the tools ask; None where only the core is served.
+            now: Says which times lie ahead.
+        """
+        self._plane = plane
+        self._now = now
+        self._tools = {tool.name: _Twin(tool) for tool in bundle.tools if tool.toolset == TOOLSET}
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a tool is one of ours."""
+        return name in self._tools
+
+    async def call(self, name: str, arguments: Mapping[str, object], caller: Caller) -> ToolAnswer:
+        """Answer a call."""
+        twin, plane = self._tools[name], self._plane
+        assert plane is not None, "who serves the toolset has the plane"
+        now = self._now()
+        try:
+            fields = check_arguments(f"tools/{name}", dict(arguments), now)
+            asked = Asked(
+                caller=caller.who,
+                fields=fields,
+                now=now,
+                key=_key(name, fields, caller),
+                max_bytes=TWIN_BYTES,
+            )
+        except InvalidArgumentError as error:
+            return _failure(f"error: {error}")
+        try:
+            reply = await twin.operation(plane, asked)
+        except GraymatterError as error:
+            return _failure(failure_text(error))
+        except Exception as exc:  # noqa: BLE001 - the last door before the wire; only the type
+            logger.error("%s failed with %s", name, type(exc).__name__)  # noqa: TRY400
+            return _failure(INTERNAL)
+        return twin.answer(reply)
+
+
+class _Twin:
+    def __init__(self, tool: ToolContract) -> None:
+        self.operation: Operation = TWINS.get(tool.name) or OPERATIONS[tool.route]
+        self._writes = not tool.annotations["readOnlyHint"]
+        self._checker = ValueChecker(f"{tool.name}/output", tool.output_schema)
+
+    def answer(self, reply: Reply) -> ToolAnswer:
+        try:
+            self._checker.check(reply.body)
+        except ContractViolationError as exc:
+            logger.error("an answer breaks the contract: %s", exc)  # noqa: TRY400
+            return _failure(TOOK_EFFECT if self._writes else INTERNAL)
+        return ToolAnswer(text=encoded(reply.body).decode(), structured=reply.body)
+
+
+def failure_text(error: GraymatterError) -> str:
+    """Return the text of a refused call.
+
+    Source: data-plane contract 9.
+    """
+    status = ERROR_MAP[error.code].http_status
+    if status >= 500 and status != 503:
+        return INTERNAL
+    if error.code is ErrorCode.STORE_UNAVAILABLE:
+        return "error: store unavailable"
+    return f"error: {reason_of(error)}"
+
+
+def _failure(text: str) -> ToolAnswer:
+    return ToolAnswer(text=text, is_error=True)
+
+
+def _key(name: str, fields: dict[str, Any], caller: Caller) -> CallKey | None:
+    if not caller.key:
+        return None
+    asked = json.dumps([name, fields], sort_keys=True)
+    return CallKey(key=caller.key, digest=sha256(asked.encode("utf-8", "replace")).hexdigest())
