@@ -16,7 +16,9 @@ from graymatter_mcp.store.base import NewFact, WriteBatch
 from tests.engine.desk import HandClock
 
 if TYPE_CHECKING:
-    from graymatter_mcp.model.accounts import Project, Token
+    from collections.abc import Sequence
+
+    from graymatter_mcp.model.accounts import Project, Quota, Token
     from graymatter_mcp.model.ids import FactId
     from graymatter_mcp.model.scopes import Scope
     from graymatter_mcp.store.base import MemoryStore
@@ -25,17 +27,21 @@ if TYPE_CHECKING:
 class Office:
     """Accounts on a real store, and a clock that is set by hand."""
 
-    def __init__(self, store: MemoryStore) -> None:
+    def __init__(self, store: MemoryStore, quota: Quota | None = None) -> None:
         self.store = store
         self.now = HandClock()
         self.clock = Clock(self.now)
         self.turn = threading.RLock()
-        self.settings = AccountSettings()
+        self.settings = AccountSettings() if quota is None else AccountSettings(quota=quota)
         self.accounts = self.reopened()
 
     def reopened(self) -> Accounts:
         """Read the accounts anew."""
-        return Accounts(self.store, self.clock, self.settings, turn=self.turn)
+        return Accounts(self.store, self.clock, self.entries_of, self.settings, turn=self.turn)
+
+    def entries_of(self, scopes: Sequence[Scope]) -> int:
+        """Count the facts of some owners."""
+        return len([one for scope in scopes for one in self.texts(scope)])
 
     def user(
         self, name: str, role: Role = Role.USER, tenant: str = "local", **given: Any

@@ -200,6 +200,7 @@ def test_a_pin_counts_only_as_long_as_the_membership(office: Office) -> None:
         lambda: reach.all_scopes(pinned),
         lambda: reach.project(pinned, web.id),
         lambda: office.accounts.projects.list(pinned),
+        lambda: office.accounts.feed.page(pinned, 0, None, 10),
     ):
         assert refusal(ForbiddenError, ask) == "not a member of the token's project"
 
