@@ -13,6 +13,7 @@ from graymatter_mcp.engine.plane.ledger import Ledger
 from graymatter_mcp.engine.plane.projects import Projects
 from graymatter_mcp.engine.plane.quotas import Quotas
 from graymatter_mcp.engine.plane.reach import Reach
+from graymatter_mcp.engine.plane.sessions import Sessions
 from graymatter_mcp.engine.plane.tokens import Tokens
 from graymatter_mcp.engine.plane.users import Users
 from graymatter_mcp.model.accounts import NO_QUOTA
@@ -68,6 +69,7 @@ class Accounts:
         self.users = Users(ledger, self.reach, self.audit)
         self.projects = Projects(ledger, self.reach, self.audit)
         self.tokens = Tokens(ledger, self.reach, self.audit)
+        self.sessions = Sessions(ledger, self.audit)
         self.quotas = Quotas(ledger, self.reach, self._settings.quota, entries_of)
         self.feed = Feed(store, self.reach)
 
