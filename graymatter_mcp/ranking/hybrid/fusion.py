@@ -158,7 +158,7 @@ def vector_signal(
 
     A text of fewer than 8 content tokens counts in proportion: short ones are close to anything.
     """
-    ranked = eligible & np.isfinite(cosine)
+    ranked = np.flatnonzero(eligible & np.isfinite(cosine))
     signal = np.zeros(cosine.size, np.float64)
     damped = cosine[ranked] * np.minimum(1.0, content_tokens[ranked] / FULL_TOKENS)
     low, high = damped.min(initial=0.0), damped.max(initial=-1.0)

@@ -90,7 +90,7 @@ def _lend_in_two_steps(
 def _from(edges: _Columns, carries: NDArray[np.bool_]) -> _Columns:
     """Return the edges as (to, from), both ways, where the row that they come from carries."""
     first, second = edges
-    forth, back = carries[first], carries[second]
+    forth, back = np.flatnonzero(carries[first]), np.flatnonzero(carries[second])
     return (
         np.concatenate((second[forth], first[back])),
         np.concatenate((first[forth], second[back])),
