@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from graymatter_mcp.ranking.hybrid.abstain import evidence
 from graymatter_mcp.ranking.hybrid.keyword import keyword_scores
 
 DEPLOYS = (np.array([0, 1, 3], np.int32), np.array([1.0, 1.0, 2.0]))
@@ -38,3 +42,36 @@ def test_nothing_eligible_scores_nothing() -> None:
     """Data-plane contract 4.1."""
     nothing = np.zeros(4, np.bool_)
     assert keyword_scores([DEPLOYS], eligible=nothing, lengths=LENGTHS).tolist() == [0.0] * 4
+
+
+Corpus = tuple[list[tuple[NDArray[np.int32], NDArray[np.float64]]], NDArray[np.float64]]
+
+
+def indexed(facts: list[list[str]]) -> Corpus:
+    """Return the postings of a, b and c in these facts, and their lengths."""
+    postings: list[tuple[NDArray[np.int32], NDArray[np.float64]]] = []
+    for term in "abc":
+        rows = [row for row, fact in enumerate(facts) if term in fact]
+        tf = [float(facts[row].count(term)) for row in rows]
+        postings.append((np.array(rows, np.int32), np.array(tf, np.float64)))
+    return postings, np.array([float(len(fact)) for fact in facts])
+
+
+FACT = st.lists(st.sampled_from("abcd"), min_size=1, max_size=5)
+
+
+@given(st.lists(st.tuples(FACT, st.booleans()), min_size=1, max_size=8))
+def test_filter_then_score_equals_score_on_the_filtered_corpus(
+    drawn: list[tuple[list[str], bool]],
+) -> None:
+    """Data-plane contract 4.1: BM25 and evidence see the eligible facts alone."""
+    eligible = np.array([is_eligible for _, is_eligible in drawn])
+    kept = [fact for fact, is_eligible in drawn if is_eligible]
+    (whole, lengths), (part, part_lengths) = indexed([fact for fact, _ in drawn]), indexed(kept)
+    every = np.ones(len(kept), np.bool_)
+    scores = keyword_scores(whole, eligible=eligible, lengths=lengths)
+    alone = keyword_scores(part, eligible=every, lengths=part_lengths)
+    assert scores[eligible].tolist() == alone.tolist()
+    assert not scores[~eligible].any()
+    values = evidence([rows for rows, _ in whole], None, eligible)
+    assert values[eligible].tolist() == evidence([rows for rows, _ in part], None, every).tolist()
