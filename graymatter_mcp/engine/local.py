@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import anyio
 from anyio import to_thread
@@ -71,6 +71,9 @@ logger = logging.getLogger(__name__)
 
 Answer = TypeVar("Answer")
 
+_PORTION_LAG_S: Final = 0.25
+"""Longest that a portion of work in the background waits while calls keep coming."""
+
 
 class LocalMemory:
     """Implements `engine.base.Memory`: work runs in threads, the event loop only waits."""
@@ -122,8 +125,8 @@ class LocalMemory:
         self._checkpoints = Checkpoints(store, clock)
         self._consolidator = Consolidator(store, clock)
         self._background = Background(
-            lambda namespace: self._consolidator.is_due(namespace, config.consolidate_threshold),
-            lambda namespace: self._consolidate(namespace, config.decay_half_life, NOTICEABLE),
+            lambda namespace: self._consolidator.lacking(namespace, config.consolidate_threshold),
+            self._consolidate_behind,
             clock,
             at_once=config.max_async_consolidations,
         )
@@ -234,11 +237,13 @@ class LocalMemory:
         call_key: CallKey | None = None,
     ) -> Fact:
         """See the protocol."""
-        return await self._once(
+        alias = await self._once(
             call_key,
             lambda scribe: scribe.add_alias(namespace, term, equivalents, origin),
             lambda outcome: again(outcome, namespace, alias_text(term, equivalents), origin),
         )
+        self._background.note(namespace)
+        return alias
 
     async def revise(
         self,
@@ -414,10 +419,23 @@ class LocalMemory:
             raise InvalidArgumentError("decay_half_life must be longer than zero")
         return await self._workers.write(self._consolidate, checked_namespace(namespace), half_life)
 
+    def _consolidate_behind(self, namespace: Namespace) -> None:
+        """Consolidate while others call: their calls come between the portions."""
+
+        def goes_on() -> bool:
+            self.models.let_others_first(_PORTION_LAG_S)
+            return not self._workers.is_closed
+
+        self._consolidate(namespace, self._config.decay_half_life, NOTICEABLE, goes_on)
+
     def _consolidate(
-        self, namespace: Namespace, half_life: timedelta, by: float = 0.0
+        self,
+        namespace: Namespace,
+        half_life: timedelta,
+        by: float = 0.0,
+        goes_on: Callable[[], bool] = lambda: True,
     ) -> ConsolidationReport:
-        report = self._consolidator.consolidate(namespace, half_life, by=by)
+        report = self._consolidator.consolidate(namespace, half_life, by=by, goes_on=goes_on)
         if self._answers.extractor is not None:
             try:
                 self._populate(namespace, self._answers.extractor)

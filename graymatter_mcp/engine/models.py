@@ -212,7 +212,7 @@ class ModelKeeper:
         is_sure = False
         while not self._is_closing:
             self._wake.clear()
-            self._let_others_first(_MAX_LAG_S)
+            self.let_others_first(_MAX_LAG_S)
             if self._drain(embedder):
                 continue
             # The store is asked at the start and at intervals: each add brings its text by itself.
@@ -231,8 +231,8 @@ class ModelKeeper:
         self._failed.clear()
         return False
 
-    def _let_others_first(self, at_most_s: float) -> None:
-        """Wait while calls follow each other: a core that embeds answers nobody meanwhile."""
+    def let_others_first(self, at_most_s: float) -> None:
+        """Wait while calls follow each other: a core that is at work answers nobody meanwhile."""
         deadline = time.monotonic() + at_most_s
         while (quiet_s := time.monotonic() - self._last_call) < _QUIET_S:
             left_s = deadline - time.monotonic()
@@ -290,7 +290,7 @@ class ModelKeeper:
                 vectors.append(new)
             if self._is_closing:
                 break
-            self._let_others_first(_REST * (time.monotonic() - start))
+            self.let_others_first(_REST * (time.monotonic() - start))
         return batch, vectors
 
     def _note(self, done: Iterable[PendingVector]) -> None:

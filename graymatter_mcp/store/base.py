@@ -144,6 +144,19 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Decay:
+    """Lowers weights of unpinned records to 2 ** (-(now - accessed_at) / half_life); none rises."""
+
+    namespace: Namespace
+    now: datetime
+    half_life: timedelta
+    by: float = 0.0
+    """Records that would lose no more than this stay as they are."""
+    limit: int
+    """Records that the batch changes at most; another batch takes the rest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NewVectors:
     """Fixed-point unit vectors of one fact; int16, shape (windows, dim)."""
 
@@ -209,6 +222,7 @@ class WriteBatch:
     facts: tuple[NewFact, ...] = ()
     patches: tuple[FactPatch, ...] = ()
     vitals: tuple[Vitals, ...] = ()
+    decay: Decay | None = None
     vectors: tuple[NewVectors, ...] = ()
     model_key: str = ""
     """The key under which `vectors` are stored."""
@@ -509,13 +523,14 @@ class MemoryStore(Protocol):
         """Count all records of a namespace, retired ones and aliases included."""
         ...
 
-    def fading(
-        self, namespace: Namespace, now: datetime, half_life: timedelta, by: float, floor: float
-    ) -> list[Fact]:
-        """Return the unpinned records whose weight falls by more than `by`, or below `floor`.
+    def count_fading(self, decay: Decay) -> int:
+        """Count the records that the decay would change if it had no limit."""
+        ...
 
-        The weight falls to 2 ** (-(now - accessed_at) / half_life), and never rises.
-        """
+    def faint(
+        self, namespace: Namespace, now: datetime, half_life: timedelta, below: float, limit: int
+    ) -> list[Fact]:
+        """Return unpinned records whose weight is, or by now would be, less than `below`."""
         ...
 
     def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import replace
-from datetime import timedelta
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -19,11 +18,11 @@ from graymatter_mcp.model.facts import FactKind
 from graymatter_mcp.model.times import from_microseconds, to_microseconds
 from graymatter_mcp.store.base import NamespaceStats, PendingVector, StoreStats
 from graymatter_mcp.store.memory_snapshot import InMemorySnapshot
-from graymatter_mcp.store.memory_state import State, oldest_first
+from graymatter_mcp.store.memory_state import State, faded, oldest_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from pathlib import Path
 
     from graymatter_mcp.model.checkpoints import Checkpoint
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.store.base import (
         AuditEntry,
         Change,
+        Decay,
         Document,
         Edge,
         Node,
@@ -162,20 +162,20 @@ class InMemoryStore:
         """See the protocol."""
         return len(self.list(namespace))
 
-    def fading(
-        self, namespace: Namespace, now: datetime, half_life: timedelta, by: float, floor: float
-    ) -> list[Fact]:
+    def count_fading(self, decay: Decay) -> int:
         """See the protocol."""
+        with self._opened() as state:
+            return len(state.fading(decay))
 
-        def faded(fact: Fact) -> float:
-            idle = max(now - fact.accessed_at, timedelta(0))
-            return min(fact.weight, 2.0 ** -(idle / half_life))
-
+    def faint(
+        self, namespace: Namespace, now: datetime, half_life: timedelta, below: float, limit: int
+    ) -> list[Fact]:
+        """See the protocol; newest first."""
         return [
             fact
             for fact in self.list(namespace)
-            if not fact.pinned and (faded(fact) < fact.weight - by or faded(fact) < floor)
-        ]
+            if not fact.pinned and faded(fact, now, half_life) < below
+        ][:limit]
 
     def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:
         """See the protocol; ascending."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from graymatter_mcp.errors import FactChangedError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.store.base import (
         AuditEntry,
+        Decay,
         Document,
         Edge,
         FactDetails,
@@ -136,6 +138,7 @@ class State:
             self._patch(patch)
         for vitals in batch.vitals:
             self._set_vitals(vitals)
+        self._fade(batch.decay)
         for vectors in batch.vectors:
             self._set_vectors(vectors, batch.model_key)
         self._link(batch)
@@ -282,6 +285,23 @@ class State:
         )
         self.records[vitals.fact_id] = replace(record, fact=fact)
 
+    def fading(self, decay: Decay) -> list[Record]:
+        """Return the records that the decay changes, its limit aside."""
+        return [
+            record
+            for record in self.of(decay.namespace)
+            if not record.fact.pinned
+            and faded(record.fact, decay.now, decay.half_life) < record.fact.weight - decay.by
+        ]
+
+    def _fade(self, decay: Decay | None) -> None:
+        if decay is None:
+            return
+        for record in self.fading(decay)[: decay.limit]:
+            weight = faded(record.fact, decay.now, decay.half_life)
+            fact = replace(record.fact, weight=weight)
+            self.records[fact.id] = replace(record, fact=fact)
+
     def _set_vectors(self, new: NewVectors, model_key: str) -> None:
         record = self.find(new.namespace, new.fact_id)
         if record is None or record.fact.text != new.text:
@@ -323,6 +343,12 @@ class State:
 
 def _given(value: _Value | UnsetType, current: _Value) -> _Value:
     return current if value is UNSET else value
+
+
+def faded(fact: Fact, now: datetime, half_life: timedelta) -> float:
+    """Return the weight that the fact has by now."""
+    idle = max(now - fact.accessed_at, timedelta(0))
+    return min(fact.weight, 2.0 ** -(idle / half_life))
 
 
 def oldest_first(facts: Iterable[Fact]) -> list[Fact]:

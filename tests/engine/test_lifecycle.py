@@ -3,11 +3,15 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
-from graymatter_mcp.engine.lifecycle import decayed_weight
+from graymatter_mcp.engine import lifecycle
+from graymatter_mcp.engine.background import Background
+from graymatter_mcp.engine.clock import Clock
+from graymatter_mcp.engine.lifecycle import Consolidator
 from graymatter_mcp.errors import InvalidArgumentError
 from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.model.results import ConsolidationReport
@@ -17,27 +21,6 @@ if TYPE_CHECKING:
     from tests.engine.conftest import DeskMaker
 
 HALF_LIFE = timedelta(hours=720)
-
-
-@pytest.mark.parametrize(
-    ("weight", "hours", "expected"),
-    [
-        (1.0, 0, 1.0),
-        (1.0, -5, 1.0),
-        (1.0, 24, 0.9771599684),
-        (1.0, 720, 0.5),
-        (1.0, 1440, 0.25),
-        (1.0, 4783, 0.0100055511),
-        (1.0, 4784, 0.0099959234),
-        (0.3, 720, 0.3),
-        (0.5, 720, 0.5),
-    ],
-)
-def test_a_weight_halves_every_half_life_and_never_rises(
-    weight: float, hours: float, expected: float
-) -> None:
-    """Contract 8.2, worked numbers."""
-    assert round(decayed_weight(weight, timedelta(hours=hours), HALF_LIFE), 10) == expected
 
 
 def test_after_one_half_life_the_weight_is_one_half_and_a_second_run_changes_nothing(
@@ -195,3 +178,63 @@ def test_counts_of_a_namespace_include_what_is_retired(desk: Desk) -> None:
     )
     status = desk.run(desk.memory.status)
     assert (status.total_live_facts, status.total_tombstones, status.pinned) == (1, 1, 0)
+
+
+def test_portions_make_no_difference_to_the_result(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ADR 0037."""
+    for portion in ("DECAYED", "PRUNED", "ERASED"):
+        monkeypatch.setattr(lifecycle, portion, 2)
+    for number in range(5):
+        desk.add(f"fact {number}")
+    desk.now.forward(hours=720)
+    assert desk.consolidate() == ConsolidationReport(decayed=5)
+    assert {round(fact.weight, 3) for fact in desk.listed().values()} == {0.5}
+    desk.now.forward(hours=4064)
+    assert desk.consolidate() == ConsolidationReport(decayed=5, pruned=5)
+    assert desk.listed() == {}
+    desk.now.forward(days=30, seconds=1)
+    desk.consolidate()
+    assert desk.store.pruned(desk.now()) == []
+
+
+def test_what_is_left_when_the_end_comes_waits_for_the_next_run(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ADR 0037: closing does not wait for a large namespace."""
+    for portion in ("DECAYED", "PRUNED", "ERASED"):
+        monkeypatch.setattr(lifecycle, portion, 2)
+    for number in range(5):
+        desk.add(f"fact {number}")
+    desk.now.forward(hours=4784)
+    consolidator = Consolidator(desk.store, Clock(desk.now))
+    report = consolidator.consolidate(AGENT, HALF_LIFE, goes_on=lambda: False)
+    assert report == ConsolidationReport(decayed=2, pruned=2)
+    assert len(desk.listed()) == 3
+    assert consolidator.consolidate(AGENT, HALF_LIFE).pruned == 3
+    assert desk.listed() == {}
+
+
+def test_a_small_namespace_is_counted_again_only_when_it_can_be_due() -> None:
+    """ADR 0037: a count goes through the tables, and makes them take what waits for them."""
+    counts: list[tuple[str, int]] = []
+    written = 0
+
+    def lacking(namespace: Namespace) -> int:
+        counts.append((namespace, written))
+        return 10 - written
+
+    background = Background(lacking, lambda _: None, Clock(), at_once=1)
+
+    def has_run(namespace: str) -> bool:
+        # One at a time: a run of another namespace proves that those before are over.
+        background.trigger(Namespace(namespace))
+        return (namespace, written) in counts
+
+    for number in range(1, 11):
+        written = number
+        background.trigger(AGENT)
+        until(partial(has_run, f"other {number}"))
+    background.close()
+    assert [count for name, count in counts if name == AGENT] == [1, 10]

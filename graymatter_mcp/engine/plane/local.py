@@ -69,9 +69,7 @@ class LocalDataPlane:
         """
         turn = threading.RLock()
         corpora = Corpora(store, analyzer)
-        self._accounts = Accounts(
-            store, clock, self._entries_of, turn=turn
-        )
+        self._accounts = Accounts(store, clock, self._entries_of, turn=turn)
         parts = Parts(
             store=store,
             corpora=corpora,

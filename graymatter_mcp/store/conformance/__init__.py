@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from graymatter_mcp.store.conformance.bookkeeping import Audit, BookKeeping
 from graymatter_mcp.store.conformance.calls import Calls, Details
+from graymatter_mcp.store.conformance.decay import Fading
 from graymatter_mcp.store.conformance.kit import StoreMaker
 from graymatter_mcp.store.conformance.lasting import Lasting
 from graymatter_mcp.store.conformance.patches import Patches
@@ -43,6 +44,7 @@ class StoreConformance(
     Graph,
     Audit,
     BookKeeping,
+    Fading,
     Calls,
     Details,
     Races,

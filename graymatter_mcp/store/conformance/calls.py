@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
 from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.store.base import Receipt, WriteBatch
-from graymatter_mcp.store.conformance.bookkeeping import vitals_of
 from graymatter_mcp.store.conformance.kit import (
     SHELF,
     StoreMaker,
@@ -117,18 +115,3 @@ class Details(Suite):
         """Contract 8.1: the threshold counts retired facts and aliases too."""
         add(store, a_fact("live"), a_fact("gone", superseded_by="agent"), an_alias("a", "b"))
         assert store.count(SHELF) == 3
-
-    def test_only_what_faded_noticeably_is_given(self, store: MemoryStore) -> None:
-        """Contract 8.2: weight = min(weight, 2 ** (-idle / half-life)), pinned ones aside."""
-        half_life = timedelta(hours=1)
-        fresh, old = a_fact("fresh", created_at=at(3600)), a_fact("old")
-        pinned, faint = a_fact("pinned", pinned=True, pinned_at=at(0)), a_fact("faint")
-        add(store, fresh, old, pinned, faint)
-        store.apply(WriteBatch(vitals=(vitals_of(faint, 0, weight=0.005),)))
-
-        def fading(by: float) -> set[str]:
-            return {fact.text for fact in store.fading(SHELF, at(3600), half_life, by, 0.01)}
-
-        assert fading(0.0) == {"old", "faint"}
-        assert fading(0.499) == {"old", "faint"}
-        assert fading(0.501) == {"faint"}

@@ -46,8 +46,8 @@ class Column(Generic[Scalar]):
         self._array = self._array.copy()
         self._array[row] = value
 
-    def poke(self, row: int, value: Any) -> None:
-        """Change one row in place; only for columns of which no view is handed out."""
+    def poke(self, row: int | NDArray[np.intp], value: Any) -> None:
+        """Change one row, or several, in place; only for columns of which no view is handed out."""
         self._array[row] = value
 
     @property

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.store.duckdb.codec import FACT_COLUMNS, fact_from_row
 from graymatter_mcp.store.duckdb.states import StoredState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from datetime import datetime
     from uuid import UUID
 
     from duckdb import DuckDBPyConnection
 
     from graymatter_mcp.model.facts import Fact
+    from graymatter_mcp.store.base import Decay
 
 # The present state of facts: the birth row, overlaid by the last change and the last vitals.
 # {scope} narrows all three tables alike, so that a look-up by id stays a look-up by id.
@@ -44,6 +48,10 @@ _VISIBLE: Final = _CURRENT + "WHERE c.pruned_at IS NULL"
 _ALL: Final = _VISIBLE.format(scope="true", until="true")
 _BY_NAMESPACE: Final = _VISIBLE.format(scope="namespace = $ns", until="true")
 
+_FADED: Final = (
+    "SELECT *, least(weight, pow(2.0, -greatest($now - accessed_at, 0) / $half_life)) AS faded "
+    f"FROM ({_BY_NAMESPACE}) WHERE pinned_at IS NULL"
+)
 
 _PENDING: Final = (
     "WHERE kind = '' AND superseded_by = '' "
@@ -184,22 +192,44 @@ def count(connection: DuckDBPyConnection, namespace: str) -> int:
     return row[0]
 
 
-def fading(
+def count_fading(connection: DuckDBPyConnection, decay: Decay) -> int:
+    """Count the records that the decay changes, its limit aside."""
+    (row,) = connection.execute(
+        f"SELECT count(*) FROM ({_FADED}) WHERE faded < weight - $by",
+        _since(decay.namespace, decay.now, decay.half_life) | {"by": decay.by},
+    ).fetchall()
+    return row[0]
+
+
+def fade(connection: DuckDBPyConnection, decay: Decay, seq: int) -> None:
+    """Append the vitals of the records that the decay changes, without a look at any of them."""
+    connection.execute(
+        "INSERT INTO fact_vitals SELECT fact_id, namespace, $seq, access_count, accessed_at, faded "
+        f"FROM ({_FADED}) WHERE faded < weight - $by LIMIT $limit",
+        _since(decay.namespace, decay.now, decay.half_life)
+        | {"by": decay.by, "limit": decay.limit, "seq": seq},
+    )
+
+
+def faint(
     connection: DuckDBPyConnection,
     namespace: str,
-    now: int,
-    half_life: int,
-    by: float,
-    floor: float,
+    now: datetime,
+    half_life: timedelta,
+    below: float,
+    limit: int,
 ) -> list[Fact]:
-    """Return unpinned records whose weight falls by more than `by`, or below `floor`."""
-    faded = "least(weight, pow(2.0, -greatest($now - accessed_at, 0) / $half_life))"
+    """Return unpinned records whose weight is, or by now would be, less than `below`."""
     return _facts(
         connection,
-        f"SELECT {FACT_COLUMNS} FROM ({_BY_NAMESPACE}) WHERE pinned_at IS NULL "
-        f"AND ({faded} < weight - $by OR {faded} < $floor) ORDER BY created_at DESC, fact_id DESC",
-        {"ns": namespace, "now": now, "half_life": half_life, "by": by, "floor": floor},
+        f"SELECT {FACT_COLUMNS} FROM ({_FADED}) WHERE faded < $below LIMIT $limit",
+        _since(namespace, now, half_life) | {"below": below, "limit": limit},
     )
+
+
+def _since(namespace: str, now: datetime, half_life: timedelta) -> dict[str, Any]:
+    period = half_life // timedelta(microseconds=1)
+    return {"ns": namespace, "now": to_microseconds(now), "half_life": period}
 
 
 def facts_with_text(connection: DuckDBPyConnection, namespace: str, text: str) -> list[Fact]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import Namespace
-    from graymatter_mcp.store.base import FactDetails
+    from graymatter_mcp.store.base import Decay, FactDetails
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
     from graymatter_mcp.store.duckdb.states import StoredState
 
@@ -48,6 +49,7 @@ def namespaces_of(applied: AppliedBatch) -> set[Namespace]:
         | {namespace for source, _, target in batch.moves for namespace in (source, target)}
         | {details.namespace for details in batch.details}
         | {edge.namespace for edge in batch.edges}
+        | ({batch.decay.namespace} if batch.decay else set())
     )
 
 
@@ -125,6 +127,8 @@ def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_ke
     for vitals in (one for one in batch.vitals if one.namespace == namespace):
         vital = Vital(vitals.access_count, to_microseconds(vitals.accessed_at), vitals.weight)
         set_vital(mirror, to_uuid(vitals.fact_id).int, vital)
+    if batch.decay is not None and batch.decay.namespace == namespace:
+        _fade(mirror, batch.decay)
     fresh = applied.vectors if batch.model_key == model_key else ()
     add_vectors(
         mirror,
@@ -187,6 +191,11 @@ def _set_state(mirror: Mirror, state: StoredState) -> None:
     elif (row := mirror.row_of.get(number)) is not None:
         is_pinned = state.pinned_at is not None
         mirror.set_state(row, state.confidence, is_live=is_live, is_pinned=is_pinned)
+
+
+def _fade(mirror: Mirror, decay: Decay) -> None:
+    """Lower the weights at once, though the tables may take them in portions: time does it too."""
+    mirror.fade(to_microseconds(decay.now), decay.half_life // timedelta(microseconds=1), decay.by)
 
 
 def set_vital(mirror: Mirror, number: int, vital: Vital) -> None:

@@ -128,6 +128,7 @@ def _needs_tables(batch: WriteBatch) -> bool:
         or batch.delete
         or batch.moves
         or batch.vitals
+        or batch.decay
         or batch.nodes
         or batch.edges
         or batch.documents

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from contextlib import ExitStack
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -17,6 +16,7 @@ from graymatter_mcp.model.times import from_microseconds, to_microseconds
 from graymatter_mcp.store.base import (
     AuditEntry,
     Change,
+    Decay,
     Document,
     Edge,
     Node,
@@ -55,7 +55,7 @@ from graymatter_mcp.store.duckdb.writer import Writer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from datetime import datetime
+    from datetime import datetime, timedelta
     from pathlib import Path
 
     from graymatter_mcp.model.checkpoints import Checkpoint
@@ -221,6 +221,9 @@ class DuckDBStore:
             raise StoreUnavailableError(DISK_FULL)
         if self._writer is None:
             raise ReadOnlyError
+        if batch.decay is not None:
+            # The tables must know what was read since: they alone say what fades.
+            self._flush()
         self._writer.submit(batch).result()
 
     def receipt(self, key: str) -> Receipt | None:
@@ -296,14 +299,18 @@ class DuckDBStore:
         """See the protocol."""
         return self._read(lambda connection: read.count(connection, namespace))
 
-    def fading(
-        self, namespace: Namespace, now: datetime, half_life: timedelta, by: float, floor: float
+    def count_fading(self, decay: Decay) -> int:
+        """See the protocol."""
+        self._flush()
+        return self._read(lambda connection: read.count_fading(connection, decay))
+
+    def faint(
+        self, namespace: Namespace, now: datetime, half_life: timedelta, below: float, limit: int
     ) -> list[Fact]:
         """See the protocol."""
-        at = to_microseconds(now)
-        period = half_life // timedelta(microseconds=1)
-        return self._facts(
-            lambda connection: read.fading(connection, namespace, at, period, by, floor)
+        self._flush()
+        return self._read(
+            lambda connection: read.faint(connection, namespace, now, half_life, below, limit)
         )
 
     def pruned(self, before: datetime) -> list[tuple[Namespace, FactId]]:

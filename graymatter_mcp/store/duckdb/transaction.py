@@ -10,7 +10,7 @@ import duckdb
 from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.store.duckdb.codec import to_uuid
-from graymatter_mcp.store.duckdb.read import birth_texts, states
+from graymatter_mcp.store.duckdb.read import birth_texts, fade, states
 from graymatter_mcp.store.duckdb.rows import (
     INSERTS,
     AppliedBatch,
@@ -150,6 +150,9 @@ class GroupTransaction(Gathering):
         vectors = self._append_vectors(batch)
         self._append_records(batch)
         self._append_vitals(batch)
+        if batch.decay is not None:
+            self._settle()
+            fade(self._connection, batch.decay, self._next_seq())
         self._append_graph(batch)
         self._move(batch)
         return AppliedBatch(
