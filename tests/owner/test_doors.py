@@ -10,13 +10,19 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import anyio
 import pytest
+from anyio.abc import SocketAttribute
 
 from contract_tests.processes import Session, connected, end_all, greet, owner_note, tool_call
 from contract_tests.wire import DEADLINE_S, request
+from graymatter_mcp.bridge.link import connect
+from graymatter_mcp.owner.doors import address_of, bind_doors, listen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from anyio.abc import SocketStream
 
 OTHER_UID: Final = 54321
 REFUSED: Final = {"graymatter": "refused", "reason": "unauthorized"}
@@ -247,3 +253,31 @@ def test_stopping_the_owner_unblocks_every_waiting_call(store: Path, client: Ses
     answers = [client.receive() for _ in range(200)]
     assert {answer["id"] for answer in answers} == set(range(200))
     assert not any(answer["result"].get("isError") for answer in answers)
+
+
+def test_neither_end_of_a_loopback_connection_holds_short_messages_back(tmp_path: Path) -> None:
+    """Design 2: head and body of a request go apart, and each would wait 40 ms for the other."""
+    door = bind_doors(tmp_path, ("lines",), loopback_tcp=True)["lines"]
+    found: list[int] = []
+
+    async def one_connection() -> None:
+        is_served = anyio.Event()
+
+        async def serve(stream: SocketStream) -> None:
+            async with stream:
+                raw = stream.extra_attributes[SocketAttribute.raw_socket]()
+                found.append(raw.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            is_served.set()
+
+        with anyio.fail_after(DEADLINE_S):
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(listen, door, serve)
+                connection = connect({"lines": address_of(door)}, "lines")
+                assert connection is not None
+                with connection:
+                    found.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+                    await is_served.wait()
+                tasks.cancel_scope.cancel()
+
+    anyio.run(one_connection)
+    assert [bool(flag) for flag in found] == [True, True]
