@@ -14,11 +14,11 @@ from graymatter_mcp.engine.answers import Answers
 from graymatter_mcp.engine.background import Background
 from graymatter_mcp.engine.backups import checked_target
 from graymatter_mcp.engine.checkpoints import Checkpoints
-from graymatter_mcp.engine.graph import graph_of
 from graymatter_mcp.engine.lifecycle import NOTICEABLE, Consolidator
 from graymatter_mcp.engine.models import ModelKeeper
 from graymatter_mcp.engine.once import Outcome, Turns, outcome_of
 from graymatter_mcp.engine.plane.local import LocalDataPlane
+from graymatter_mcp.engine.population import Population
 from graymatter_mcp.engine.recall import Recaller
 from graymatter_mcp.engine.reports import engine_status, memory_stats
 from graymatter_mcp.engine.targets import known_facts, live_facts, not_found
@@ -30,7 +30,7 @@ from graymatter_mcp.errors import (
     InvalidArgumentError,
 )
 from graymatter_mcp.model.checkpoints import Checkpoint
-from graymatter_mcp.model.facts import FactKind, Origin
+from graymatter_mcp.model.facts import Origin
 from graymatter_mcp.model.requests import RecallRequest
 from graymatter_mcp.model.results import (
     BatchEntry,
@@ -124,6 +124,7 @@ class LocalMemory:
         self._turns = Turns()
         self._checkpoints = Checkpoints(store, clock)
         self._consolidator = Consolidator(store, clock)
+        self._population = Population(store)
         self._background = Background(
             lambda namespace: self._consolidator.lacking(namespace, config.consolidate_threshold),
             self._consolidate_behind,
@@ -146,6 +147,7 @@ class LocalMemory:
         self._workers.check_open()
         self._answers.graph = graph
         self._answers.extractor = extractor
+        self._population.start_over()
 
     async def recall(self, request: RecallRequest) -> RecallResult:
         """See the protocol."""
@@ -320,6 +322,7 @@ class LocalMemory:
         def work() -> None:
             (stored,) = known_facts(self._store, namespace, [fact.id])
             self._scribe.replace(stored, fact)
+            self._population.start_over(namespace)
 
         await self._workers.write(work)
 
@@ -438,20 +441,11 @@ class LocalMemory:
         report = self._consolidator.consolidate(namespace, half_life, by=by, goes_on=goes_on)
         if self._answers.extractor is not None:
             try:
-                self._populate(namespace, self._answers.extractor)
+                now = self._clock.now()
+                self._population.populate(namespace, self._answers.extractor, now, goes_on)
             except Exception as exc:  # noqa: BLE001 - the extractor may be the caller's own
                 logger.warning("the graph was not populated: %s", type(exc).__name__)
         return report
-
-    def _populate(self, namespace: Namespace, extractor: EntityExtractor) -> None:
-        """Give the graph what live facts name."""
-        live = [
-            fact
-            for fact in self._store.list(namespace)
-            if not fact.is_superseded and fact.kind == FactKind.CONTENT
-        ]
-        nodes, edges = graph_of(live, extractor)
-        self._store.apply(WriteBatch(nodes=tuple(nodes), edges=tuple(edges)))
 
     async def delete(self, namespace: Namespace, fact_id: FactId) -> None:
         """See the protocol."""

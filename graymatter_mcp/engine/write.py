@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from ulid import ULID
 
 from graymatter_mcp.engine.once import receipt_of
+from graymatter_mcp.engine.population import mark_of
 from graymatter_mcp.engine.recall import parse_label
 from graymatter_mcp.errors import InvalidArgumentError
 from graymatter_mcp.model.facts import (
@@ -237,7 +238,9 @@ class Scribe:
             accessed_at=fact.accessed_at,
             weight=fact.weight,
         )
-        self._commit(WriteBatch(at=at, patches=(patch,), vitals=(vitals,)))
+        # What the old text named is not what the new one names.
+        marks = ((mark_of(stored.agent_id), ""),) if is_reworded else ()
+        self._commit(WriteBatch(at=at, patches=(patch,), vitals=(vitals,), marks=marks))
         if is_reworded and not fact.is_superseded:
             self._ask_for_vector(replace(stored, text=fact.text))
 

@@ -246,6 +246,8 @@ class WriteBatch:
     them on the old one. An id that the first shelf does not have fails the batch."""
     delete_as: str = "deleted"
     """What the feed says of the facts in `delete`."""
+    marks: tuple[tuple[str, str], ...] = ()
+    """Names and what to note under them instead of what was noted; "" for nothing any more."""
     is_fresh: bool = False
     """Whether all ids were made for this batch, so that none of them can exist already."""
     receipt: Receipt | None = None
@@ -420,6 +422,24 @@ class PendingVector:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A point in the order of content facts by creation, then id: behind the fact it names."""
+
+    created_at: datetime
+    fact_id: FactId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Portion:
+    """Content facts that follow a place."""
+
+    facts: list[Fact]
+    """Oldest first, retired ones included, pruned ones not."""
+    places: list[Place]
+    """Of each of them and of pruned ones between; empty at the end of the namespace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NamespaceStats:
     """Counts of one namespace."""
 
@@ -521,6 +541,18 @@ class MemoryStore(Protocol):
 
     def count(self, namespace: Namespace) -> int:
         """Count all records of a namespace, retired ones and aliases included."""
+        ...
+
+    def mark(self, name: str) -> str:
+        """Return what a batch noted under the name; "" for nothing."""
+        ...
+
+    def contents(self, namespace: Namespace, behind: Place | None, limit: int) -> Portion:
+        """Return the content facts behind a place, or from the first, pruned ones counting too."""
+        ...
+
+    def count_contents(self, namespace: Namespace, until: Place) -> int:
+        """Count the content facts up to a place, retired and pruned ones included."""
         ...
 
     def count_fading(self, decay: Decay) -> int:

@@ -16,7 +16,7 @@ from ulid import ULID
 from graymatter_mcp.errors import CapabilityUnsupportedError, ReadOnlyError, StoreClosedError
 from graymatter_mcp.model.facts import FactKind
 from graymatter_mcp.model.times import from_microseconds, to_microseconds
-from graymatter_mcp.store.base import NamespaceStats, PendingVector, StoreStats
+from graymatter_mcp.store.base import NamespaceStats, PendingVector, Place, Portion, StoreStats
 from graymatter_mcp.store.memory_snapshot import InMemorySnapshot
 from graymatter_mcp.store.memory_state import State, faded, oldest_first
 
@@ -161,6 +161,27 @@ class InMemoryStore:
     def count(self, namespace: Namespace) -> int:
         """See the protocol."""
         return len(self.list(namespace))
+
+    def mark(self, name: str) -> str:
+        """See the protocol."""
+        with self._opened() as state:
+            return state.marks.get(name, "")
+
+    def contents(self, namespace: Namespace, behind: Place | None, limit: int) -> Portion:
+        """See the protocol."""
+        with self._opened() as state:
+            records = {record.fact.id: record for record in state.contents(namespace)}
+        places = [place_of(record.fact) for record in records.values()]
+        places = [one for one in places if behind is None or key_of(one) > key_of(behind)]
+        places = sorted(places, key=key_of)[:limit]
+        found = [records[place.fact_id] for place in places]
+        return Portion(facts=[one.fact for one in found if one.pruned_at is None], places=places)
+
+    def count_contents(self, namespace: Namespace, until: Place) -> int:
+        """See the protocol."""
+        with self._opened() as state:
+            places = [place_of(record.fact) for record in state.contents(namespace)]
+        return sum(key_of(place) <= key_of(until) for place in places)
 
     def count_fading(self, decay: Decay) -> int:
         """See the protocol."""
@@ -324,6 +345,16 @@ def _stored_at(fact: Fact) -> datetime:
     stamp = ULID.from_str(fact.id).milliseconds
     is_same = to_microseconds(fact.created_at) // 1000 == stamp
     return fact.created_at if is_same else from_microseconds(stamp * 1000)
+
+
+def place_of(fact: Fact) -> Place:
+    """Return the place behind a fact."""
+    return Place(created_at=fact.created_at, fact_id=fact.id)
+
+
+def key_of(place: Place) -> tuple[datetime, FactId]:
+    """Return what places are ordered by."""
+    return place.created_at, place.fact_id
 
 
 def _count(namespace: Namespace, facts: Sequence[Fact]) -> NamespaceStats:

@@ -77,6 +77,7 @@ class State:
     )
     events: list[NumberedEvent] = field(default_factory=list["NumberedEvent"])
     changes: list[Change] = field(default_factory=list["Change"])
+    marks: dict[str, str] = field(default_factory=dict[str, str])
 
     def copy(self) -> State:
         """Copy the containers; what they hold is immutable."""
@@ -94,6 +95,7 @@ class State:
             documents=self.documents.copy(),
             events=self.events.copy(),
             changes=self.changes.copy(),
+            marks=self.marks.copy(),
         )
 
     def of(self, namespace: Namespace) -> list[Record]:
@@ -103,6 +105,14 @@ class State:
     def visible(self) -> list[Record]:
         """Return all records that were not pruned, in order of arrival."""
         return [r for r in self.records.values() if r.pruned_at is None]
+
+    def contents(self, namespace: Namespace) -> list[Record]:
+        """Return the namespace's content facts, pruned ones included."""
+        return [
+            record
+            for record in self.records.values()
+            if record.fact.agent_id == namespace and record.fact.kind == FactKind.CONTENT
+        ]
 
     def pruned(self, before: datetime) -> list[Record]:
         """Return the records pruned earlier than `before`."""
@@ -220,6 +230,7 @@ class State:
     def _count(self, batch: WriteBatch) -> None:
         for name, amount in batch.counters:
             self.counters[name] += amount
+        self.marks.update(batch.marks)
         self.namespaces.update(new.fact.agent_id for new in batch.facts)
         self.namespaces.update(checkpoint.agent_id for checkpoint in batch.checkpoints)
         self.namespaces.update(part.namespace for part in (*batch.nodes, *batch.edges))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from graymatter_mcp.store.conformance.bookkeeping import Audit, BookKeeping
 from graymatter_mcp.store.conformance.calls import Calls, Details
+from graymatter_mcp.store.conformance.contents import Contents
 from graymatter_mcp.store.conformance.decay import Fading
 from graymatter_mcp.store.conformance.kit import StoreMaker
 from graymatter_mcp.store.conformance.lasting import Lasting
@@ -45,6 +46,7 @@ class StoreConformance(
     Audit,
     BookKeeping,
     Fading,
+    Contents,
     Calls,
     Details,
     Races,

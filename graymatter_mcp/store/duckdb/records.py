@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
 
 from graymatter_mcp.model.ids import Namespace
-from graymatter_mcp.model.times import from_microseconds
-from graymatter_mcp.store.base import AuditEntry, NamespaceStats, Node, StoreStats
+from graymatter_mcp.model.times import from_microseconds, to_microseconds
+from graymatter_mcp.store.base import AuditEntry, NamespaceStats, Node, Place, Portion, StoreStats
 from graymatter_mcp.store.duckdb import read
-from graymatter_mcp.store.duckdb.codec import checkpoint_from_row
+from graymatter_mcp.store.duckdb.codec import checkpoint_from_row, to_fact_id, to_uuid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.checkpoints import Checkpoint
 
 AUDIT_KEPT: Final = 10_000
+_MARK: Final = "mark "
+"""Begins the keys of marks among those of the table."""
+_BEFORE_ALL: Final = -(2**63)
+"""Earlier than any time."""
 
 
 def checkpoints(connection: DuckDBPyConnection, namespace: Namespace) -> list[Checkpoint]:
@@ -69,6 +74,55 @@ def audit(connection: DuckDBPyConnection, limit: int) -> list[AuditEntry]:
         )
         for at, action, namespace, old_text, new_text, source in rows
     ]
+
+
+def mark(connection: DuckDBPyConnection, name: str) -> str:
+    """Return what is noted under a name; "" for nothing."""
+    rows = connection.execute("SELECT value FROM meta WHERE key = ?", [_MARK + name]).fetchall()
+    return rows[0][0] if rows else ""
+
+
+def set_mark(connection: DuckDBPyConnection, name: str, value: str) -> None:
+    """Note something under a name instead of what was there."""
+    connection.execute("DELETE FROM meta WHERE key = ?", [_MARK + name])
+    if value:
+        connection.execute("INSERT INTO meta VALUES (?, ?)", [_MARK + name, value])
+
+
+def contents(
+    connection: DuckDBPyConnection, namespace: Namespace, behind: Place | None, limit: int
+) -> Portion:
+    """Return the content facts behind a place; their present state is looked up by id."""
+    rows: list[tuple[int, UUID]] = connection.execute(
+        "SELECT created_at, fact_id FROM facts WHERE namespace = $ns AND kind = '' "
+        "AND (created_at > $at OR (created_at = $at AND fact_id > $id)) "
+        "ORDER BY created_at, fact_id LIMIT $limit",
+        _at(namespace, behind) | {"limit": limit},
+    ).fetchall()
+    return Portion(
+        facts=read.facts_by_ids(connection, namespace, [fact_id for _, fact_id in rows]),
+        places=[
+            Place(created_at=from_microseconds(at), fact_id=to_fact_id(fact_id.int))
+            for at, fact_id in rows
+        ],
+    )
+
+
+def count_contents(connection: DuckDBPyConnection, namespace: Namespace, until: Place) -> int:
+    """Count the content facts up to a place."""
+    ((found,),) = connection.execute(
+        "SELECT count(*) FROM facts WHERE namespace = $ns AND kind = '' "
+        "AND (created_at < $at OR (created_at = $at AND fact_id <= $id))",
+        _at(namespace, until),
+    ).fetchall()
+    return found
+
+
+def _at(namespace: Namespace, place: Place | None) -> dict[str, Any]:
+    if place is None:
+        return {"ns": namespace, "at": _BEFORE_ALL, "id": UUID(int=0)}
+    at = to_microseconds(place.created_at)
+    return {"ns": namespace, "at": at, "id": to_uuid(place.fact_id)}
 
 
 def stats(connection: DuckDBPyConnection, model_id: int | None) -> StoreStats:

@@ -132,6 +132,7 @@ def _needs_tables(batch: WriteBatch) -> bool:
         or batch.nodes
         or batch.edges
         or batch.documents
+        or batch.marks
     )
 
 

@@ -22,6 +22,8 @@ from graymatter_mcp.store.base import (
     Node,
     NumberedEvent,
     PendingVector,
+    Place,
+    Portion,
     Receipt,
     StoreStats,
     WriteBatch,
@@ -298,6 +300,18 @@ class DuckDBStore:
     def count(self, namespace: Namespace) -> int:
         """See the protocol."""
         return self._read(lambda connection: read.count(connection, namespace))
+
+    def mark(self, name: str) -> str:
+        """See the protocol."""
+        return self._read(lambda connection: records.mark(connection, name))
+
+    def contents(self, namespace: Namespace, behind: Place | None, limit: int) -> Portion:
+        """See the protocol."""
+        return self._read(lambda connection: records.contents(connection, namespace, behind, limit))
+
+    def count_contents(self, namespace: Namespace, until: Place) -> int:
+        """See the protocol."""
+        return self._read(lambda connection: records.count_contents(connection, namespace, until))
 
     def count_fading(self, decay: Decay) -> int:
         """See the protocol."""

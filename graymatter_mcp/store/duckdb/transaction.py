@@ -11,6 +11,7 @@ from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.store.duckdb.codec import to_uuid
 from graymatter_mcp.store.duckdb.read import birth_texts, fade, states
+from graymatter_mcp.store.duckdb.records import set_mark
 from graymatter_mcp.store.duckdb.rows import (
     INSERTS,
     AppliedBatch,
@@ -155,6 +156,9 @@ class GroupTransaction(Gathering):
             fade(self._connection, batch.decay, self._next_seq())
         self._append_graph(batch)
         self._move(batch)
+        for name, value in batch.marks:
+            self._settle()
+            set_mark(self._connection, name, value)
         return AppliedBatch(
             batch=batch,
             states=tuple(changed),
