@@ -9,18 +9,22 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from graymatter_mcp.embedding.weights import BertConfig, Tensor
 
-# Products are cut into blocks of at most 48 rows, 16 columns and one hidden size in depth, for two
-# reasons. OpenBLAS then uses its small-matrix kernels, which do not repack the weights each time:
-# twice as fast for a query. And from 2**19 multiplications it spreads a product over threads,
-# which spin while they wait for each other: on a busy machine one window took seconds.
-_COLUMNS: Final = 16
+# Products are cut into blocks of at most 48 rows, 64 columns and 128 in depth, for three reasons.
+# OpenBLAS then uses its small-matrix kernels, which do not repack the weights each time: twice as
+# fast for a query. From 2**19 multiplications it spreads a product over threads, which spin while
+# they wait for each other: on a busy machine one window took seconds. And 32 kB of weights stay in
+# the first cache while the rows pass: a quarter faster than blocks of 16 columns, 384 deep.
+_COLUMNS: Final = 64
+_DEPTH: Final = 128
 _ROWS: Final = 48
+_LINE: Final = 16
+"""Numbers in a line of the cache."""
 
 # erf(u) = u P(u^2) / Q(u^2) on [-4, 4], lowest power first (Eigen's generic_fast_erf_float): wrong
 # by 7e-8 at most, less than the rounding of float32 around it.
@@ -67,25 +71,32 @@ def _polynomial(coefficients: tuple[np.float32, ...], at: Tensor) -> Tensor:
 
 
 class _Dense:
-    """A linear layer; weights as blocks of shape (depth slices, column blocks, depth, 16)."""
+    """A linear layer; weights as blocks of shape (depth slices, column blocks, depth, columns)."""
 
-    def __init__(self, weight: Tensor, bias: Tensor, depth: int) -> None:
+    def __init__(self, weight: Tensor, bias: Tensor) -> None:
         columns, inputs = weight.shape
+        width, depth = math.gcd(columns, _COLUMNS), math.gcd(inputs, _DEPTH)
         self.bias = np.array(bias)
-        self.blocks = np.ascontiguousarray(
-            weight.reshape(columns // _COLUMNS, _COLUMNS, inputs // depth, depth).transpose(
-                2, 0, 3, 1
-            )
+        self.blocks = weight.reshape(columns // width, width, inputs // depth, depth).transpose(
+            2, 0, 3, 1
         )
+
+    def move(self, room: Tensor) -> Tensor:
+        """Lay the blocks into the beginning of `room`, one after the other; return the rest."""
+        taken = -(-self.blocks.size // _LINE) * _LINE
+        blocks = room[: self.blocks.size].reshape(self.blocks.shape)
+        blocks[...] = self.blocks
+        self.blocks = blocks
+        return room[taken:]
 
     def apply(self, rows: Tensor, out: Tensor) -> None:
         """Write rows @ weight.T + bias to out; shapes (t, inputs) and (t, columns), t <= 48."""
-        slices, blocks, depth, _ = self.blocks.shape
+        slices, blocks, depth, width = self.blocks.shape
         parts = out[None] if slices == 1 else np.empty((slices, *out.shape), np.float32)
         np.matmul(
             rows.reshape(len(rows), slices, 1, depth).transpose(1, 2, 0, 3),
             self.blocks,
-            out=parts.reshape(slices, len(rows), blocks, _COLUMNS).transpose(0, 2, 1, 3),
+            out=parts.reshape(slices, len(rows), blocks, width).transpose(0, 2, 1, 3),
         )
         if slices > 1:
             np.add.reduce(parts, axis=0, out=out)
@@ -128,16 +139,20 @@ class _Layer:
         self.qkv = _Dense(
             np.concatenate([weight for weight, _ in projections]) * scale[:, None],
             np.concatenate([bias for _, bias in projections]) * scale,
-            width,
         )
-        self.attended = _Dense(*parameters("attention.output.dense"), width)
-        self.up = _Dense(*parameters("intermediate.dense"), width)
-        self.down = _Dense(*parameters("output.dense"), width)
+        self.attended = _Dense(*parameters("attention.output.dense"))
+        self.up = _Dense(*parameters("intermediate.dense"))
+        self.down = _Dense(*parameters("output.dense"))
         eps = np.float32(config["layer_norm_eps"])
         self.norms = [
             _LayerNorm(gain=np.array(gain), bias=np.array(bias), eps=eps)
             for gain, bias in map(parameters, ("attention.output.LayerNorm", "output.LayerNorm"))
         ]
+
+    @property
+    def parts(self) -> list[_Dense]:
+        """The linear layers, in the order of their use."""
+        return [self.qkv, self.attended, self.up, self.down]
 
     def apply(self, x: Tensor) -> None:
         """Replace the hidden states x, shape (tokens, width), by those after this layer."""
@@ -171,6 +186,13 @@ class _Layer:
         return context.reshape(len(context), -1)
 
 
+def _lay_together(parts: Sequence[_Dense]) -> None:
+    """Move all weights into one array: numpy asks for large pages where one is large enough."""
+    room = np.empty(sum(part.blocks.size + _LINE for part in parts), np.float32)
+    for part in parts:
+        room = part.move(room)
+
+
 class BertEncoder:
     """Token ids to hidden states. Holds no state between calls, so threads may share it."""
 
@@ -190,6 +212,7 @@ class BertEncoder:
             _Layer(tensors, f"encoder.layer.{i}", config)
             for i in range(config["num_hidden_layers"])
         ]
+        _lay_together([part for layer in self._layers for part in layer.parts])
 
     def hidden_states(self, ids: NDArray[np.intp]) -> Tensor:
         """Encode one sequence without padding; shape (tokens,) to (tokens, width)."""
