@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import re
 import subprocess
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from threading import Barrier
 from typing import TYPE_CHECKING, Any, Final
 
 import anyio
@@ -20,7 +17,8 @@ import anyio
 from bench.baselines import python_start
 from bench.client import SHELF, ServerFailedError, command_line
 from bench.figures import Row, Table
-from bench.measure import durations_ms, percentile, summary
+from bench.flight import Line, connect, fly
+from bench.measure import percentile, summary
 from graymatter_mcp import Config, EmbeddingMode
 from graymatter_mcp.compose import open_memory
 from graymatter_mcp.contract.load import load_bundle
@@ -35,6 +33,11 @@ _SERVER: Final = "graymatter --dir {dir} mcp serve --http 127.0.0.1:0"
 _LISTENING: Final = re.compile(r"listening on (\S+):(\d+)")
 _TOKEN: Final = "of-the-benchmark"  # noqa: S105 - of a server that ends with it
 _DEADLINE_S: Final = 120.0
+_WARM_UP: Final = 50
+_CLIENT: Final = (
+    "Server and client share the machine. The client sends prepared bytes over sockets and looks"
+    " for status and id in each answer, all in one thread; its own time is in the figures."
+)
 _TOOL: Final = "memory_search"
 _ARGUMENTS: Final = {"agent_id": SHELF, "query": "which port"}
 _META: Final[dict[str, object]] = {
@@ -87,7 +90,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
                 ),
             ),
             baselines=(python_start(),),
-            note="Server and client share the machine; the client's own time is in the figures.",
+            note=_CLIENT,
         ),
         Table(
             title=f"{options.in_flight} calls in flight, {options.each} of each connection",
@@ -97,6 +100,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
                 for era, (rate, _) in zip(_ERAS, flights, strict=True)
             ),
             baselines=(Row(what="the tool alone, one call after another", value=1e3 / own),),
+            note=_CLIENT,
         ),
         Table(
             title=f"{options.in_flight} calls in flight",
@@ -112,10 +116,10 @@ async def _engine_times(directory: Path, calls: int) -> list[float]:
     try:
         dispatcher = Dispatcher(load_bundle(("core",)), owned.memory)
         times: list[float] = []
-        for number in range(calls + 50):
+        for number in range(calls + _WARM_UP):
             start = time.perf_counter()
             await dispatcher.call(_TOOL, _ARGUMENTS, Caller())
-            if number >= 50:
+            if number >= _WARM_UP:
                 times.append((time.perf_counter() - start) * 1e3)
         return times
     finally:
@@ -150,53 +154,32 @@ def _where(process: subprocess.Popen[bytes], stderr: int) -> tuple[str, int]:
     raise ServerFailedError("the server does not listen")
 
 
-class _Connection:
-    """One kept connection that makes the same call again and again."""
-
-    def __init__(self, host: str, port: int, era: str) -> None:
-        headers, more = _ERAS[era]
-        params = {"name": _TOOL, "arguments": _ARGUMENTS, **more}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        self._body = json.dumps(message).encode()
-        self._headers = {**_COMMON, **headers}
-        self._connection = http.client.HTTPConnection(host, port, timeout=_DEADLINE_S)
-
-    def call(self, _: object = None) -> bool:
-        """Call once; return whether the answer was a result."""
-        self._connection.request("POST", "/mcp", self._body, self._headers)
-        answer = self._connection.getresponse()
-        return b'"structuredContent"' in answer.read() and answer.status == http.client.OK
-
-    def close(self) -> None:
-        """Hang up."""
-        self._connection.close()
+def _line(host: str, port: int, era: str, number: int) -> Line:
+    headers, more = _ERAS[era]
+    params = {"name": _TOOL, "arguments": _ARGUMENTS, **more}
+    message = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+    lines = [f"{name}: {value}\r\n" for name, value in {**_COMMON, **headers}.items()]
+    head = "POST /mcp HTTP/1.1\r\n" + "".join(lines)
+    # The answer's own id in front of its result: that of another call would not pass for it.
+    proof = b'"id":%d,"result":{' % number
+    return connect(host, port, head, json.dumps(message).encode(), proof)
 
 
 def _latencies(host: str, port: int, era: str, calls: int) -> list[float]:
-    connection = _Connection(host, port, era)
-    if not connection.call():
-        raise ServerFailedError("the call failed")
-    times = durations_ms(connection.call, range(calls + 50), warm_up=50)
-    connection.close()
-    return times
+    line = _line(host, port, era, 1)
+    with line.connection:
+        fly([line], _WARM_UP)
+        fly([line], calls)
+        if line.failed:
+            raise ServerFailedError("a call failed")
+        return line.times_ms
 
 
 def _throughput(host: str, port: int, era: str, options: argparse.Namespace) -> tuple[float, int]:
     """Return calls per second and how many failed."""
-    count: int = options.in_flight
-    barrier = Barrier(count + 1)
-
-    def run() -> int:
-        connection = _Connection(host, port, era)
-        barrier.wait()
-        failed = sum(not connection.call() for _ in range(options.each))
-        connection.close()
-        return failed
-
-    with ThreadPoolExecutor(count) as pool:
-        runs = [pool.submit(run) for _ in range(count)]
-        barrier.wait()
-        start = time.perf_counter()
-        failed = sum(run.result() for run in runs)
-        seconds = time.perf_counter() - start
-    return count * options.each / seconds, failed
+    lines = [_line(host, port, era, number) for number in range(options.in_flight)]
+    with ExitStack() as stack:
+        for line in lines:
+            stack.enter_context(line.connection)
+        seconds = fly(lines, options.each)
+    return len(lines) * options.each / seconds, sum(line.failed for line in lines)
