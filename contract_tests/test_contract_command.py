@@ -127,8 +127,8 @@ def test_a_running_server_a_directory_and_a_list_are_contracts_too(tmp_path: Pat
         code, out, err = contract("--json", "contract", "diff", name, "tree")
         assert code in (0, 2), err
         levels = {one["rule"] for one in json.loads(out)["changes"]}
-        # A list of tools holds no notices.
-        assert levels <= {"tool:notice-added"}
+        # A list of tools holds no notices, and a server lists the toolsets that were asked for.
+        assert levels <= {"tool:notice-added", "tool:toolset-added"}
 
 
 @promise("contract:diff")
