@@ -78,7 +78,7 @@ _cached = lru_cache(maxsize=4096)(_claims)
 def _claim(all_pieces: list[Piece], *, is_question: bool) -> Claim:
     said = _without_change_words(all_pieces)
     polarity = read_polarity(said)
-    is_event = is_question or polarity.is_act or any(piece.low in EVENTS for piece in said)
+    is_event = is_question or polarity.is_act or not EVENTS.isdisjoint(piece.low for piece in said)
     said, is_change = _settle_change(polarity.words)
     is_event = is_event and not (is_change and not is_question and not polarity.is_act)
     at = _linking(said)
@@ -93,6 +93,8 @@ def _claim(all_pieces: list[Piece], *, is_question: bool) -> Claim:
 
 
 def _without_change_words(said: Sequence[Piece]) -> list[Piece]:
+    if CHANGE_WORDS.isdisjoint(piece.low for piece in said) and said and said[0].raw != "A":
+        return list(said)
     return [piece for at, piece in enumerate(said) if not _is_dropped(said, at)]
 
 
@@ -213,6 +215,8 @@ def _directions(words: Sequence[Piece]) -> list[str]:
 
 def _located(words: Sequence[Piece]) -> set[str]:
     found: set[str] = set()
+    if LOCATIVES.isdisjoint(piece.low for piece in words):
+        return found
     is_inside = False
     for at, piece in enumerate(words):
         if piece.low in LOCATIVES:

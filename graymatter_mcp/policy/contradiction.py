@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _SAYING: Final = frozenset(["be", "use", "run", "listen"])
 """Verbs that say the same of a port, a version or a model."""
 _LIKE_BEING: Final = frozenset(["have", "cost"])
+_OTHERS: Final = frozenset(["=he", "=she", "=they"])
 _SIDELESS: Final = frozenset(["port", "version", "model", "imag", "contain"])
 """Stems that name a kind of value: "the API port is 1", "the API uses port 1"."""
 
@@ -27,11 +28,13 @@ def conflict(a: Claim, b: Claim) -> str | None:
         return None
     pairs = zip(a.values, b.values, strict=True)
     differing = sum(one != other for one, other in pairs)
+    if not (_says_who(a) and _says_who(b)):
+        return None
     if a.is_negative != b.is_negative:
         return "polarity" if not differing and a.frame_words else None
     # That neither port is used can be true of both.
-    can_differ = a.subject and b.subject and not (a.is_negated or b.is_negated)
-    return "scalar" if differing == 1 and can_differ else None
+    is_denied = a.is_negated or b.is_negated
+    return "scalar" if differing == 1 and not is_denied else None
 
 
 def contradicts(new: str, old: str) -> bool:
@@ -69,6 +72,11 @@ def same_values_and_names(a: str, b: str) -> bool:
     Source: data-plane contract 4.10.
     """
     return _particulars(claims(a)) == _particulars(claims(b))
+
+
+def _says_who(claim: Claim) -> bool:
+    """Whether more than he, she, it or they tells who is spoken of."""
+    return bool(claim.subject) if claim.verb else _OTHERS.isdisjoint(claim.frame)
 
 
 def _is_comparable(a: Claim, b: Claim) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.policy.vocabulary import ACTS, LINKING, NEGATIONS, PAIRS, PREPOSITIONS
 from graymatter_mcp.policy.words import Piece
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_CUES: Final = NEGATIONS | PAIRS.keys() | {"do", "does", "longer"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,10 @@ def read_polarity(said: Sequence[Piece]) -> Polarity:
 
     Source: data-plane contract 5.4, rule 4.
     """
+    lows = [piece.low for piece in said]
+    # Most sentences affirm; they are most of the time of a hygiene report.
+    if _CUES.isdisjoint(lows) and "n't" not in " ".join(lows):
+        return _affirmed(list(said))
     words: list[Piece] = []
     pairs: list[tuple[str, bool]] = []
     negations = 0
@@ -57,6 +63,17 @@ def read_polarity(said: Sequence[Piece]) -> Polarity:
         is_negated=negations > 0,
         is_act=is_act,
         has_direction_pair=any(name == "added" for name, _ in pairs),
+    )
+
+
+def _affirmed(words: list[Piece]) -> Polarity:
+    return Polarity(
+        words=words,
+        marks=(),
+        is_negative=False,
+        is_negated=False,
+        is_act=False,
+        has_direction_pair=False,
     )
 
 

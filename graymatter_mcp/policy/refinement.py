@@ -65,7 +65,8 @@ def refines(new: str, old: str) -> bool:
 def _claim_refines(new: Claim, old: Claim) -> bool:
     if (new.is_negative, new.is_negated) != (old.is_negative, old.is_negated):
         return False
-    if old.is_event and new.frame != old.frame:
+    # More words make another event, and a denial that denies less.
+    if (old.is_event or old.is_negated) and new.frame != old.frame:
         return False
     return (
         new.subject == old.subject

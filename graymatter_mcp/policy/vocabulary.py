@@ -25,7 +25,7 @@ CHANGES: Final = _words(
     "moved changed switched migrated raised lowered upgraded downgraded increased decreased"
     " reduced bumped"
 )
-CHANGE_WORDS: Final = _words("now currently instead again still already new updated")
+CHANGE_WORDS: Final = _words("now currently instead again still already new updated anymore")
 AUXILIARIES: Final = _words("was were is are has have been be")
 NEGATIONS: Final = _words("no not never without cannot")
 
@@ -97,7 +97,9 @@ ROLES: Final = _words(
 """Words that tell one of two alike things from the other."""
 LIMITS: Final = _words(
     "if unless except only until former formerly previously used was were had maybe might may could"
-    " planned deprecated proposed expected supposedly instead nicht kein keine keinen nie niemals"
+    " planned deprecated proposed expected supposedly instead or but nor neither hardly barely"
+    " almost half nearly partly partially rarely seldom sometimes nowhere nobody none nothing less"
+    " fewer than too oder aber ou mais pero nicht kein keine keinen nie niemals"
     " ohne ne pas jamais aucun aucune sans nunca sin ningún ninguna jamás non mai senza não nem sem"
     " niet geen nooit inte aldrig ikke aldri не нет никогда без"
     " није ні není bez nincs nem değil yok δεν όχι χωρίς ei tidak bukan không"
