@@ -97,12 +97,13 @@ def _is_beside_negation(said: Sequence[Piece], at: int) -> bool:
 def _left_of_negation(piece: Piece) -> list[Piece]:
     """Return what an auxiliary with a negation leaves behind: "isn't" leaves "is"."""
     low = piece.low
-    if low == "cannot" or low.startswith("can"):
-        return [Piece("word", "can", "can")]
+    if low == "cannot" or low.startswith("can'"):
+        return [Piece("modal", "can", "can")]
     if not low.endswith("n't"):
         return []
     verb = {"won't": "will", "shan't": "shall"}.get(low, low[:-3])
-    return [] if verb in {"do", "does"} else [Piece("word", verb, verb)]
+    kind = "word" if verb in LINKING else "modal"
+    return [] if verb in {"do", "does"} else [Piece(kind, verb, verb)]
 
 
 def _is_pair(said: Sequence[Piece], at: int) -> bool:

@@ -34,6 +34,7 @@ _HOST_PORT: Final = re.compile(
     r"(?P<host>(?:\w+://)?[\w.\-]*[^\W_]):(?P<port>\d{2,5})(?P<path>/.*)?"
 )
 _TAGGED: Final = re.compile(r"(?P<name>[\w./\-]*[^\W\d_][\w./\-]*):(?P<tag>[\w.\-]+)")
+_PART: Final = re.compile(r"[^\W_]+")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _NAME_LIKE: Final = re.compile(r".*[\d_:/.\-A-Z].*")
 _MAX_ANSWER_WORDS: Final = 4
@@ -112,7 +113,7 @@ class _Reader:
         words = self._rest[at:taken]
         # The name of an image says which one; its tag is the value.
         if len(words) == 1 and (tagged := _TAGGED.fullmatch(words[0].low)):
-            self.words.append(Piece("word", tagged["name"], tagged["name"]))
+            self.words.extend(_parts(tagged["name"]))
             self._add("name", tagged["tag"])
         else:
             self._add("name", " ".join(word.low for word in words))
@@ -148,9 +149,8 @@ class _Reader:
         if word == "port" and piece.low.isdigit():
             self._add("port", piece.low)
         elif host := _HOST_PORT.fullmatch(piece.raw):
-            self.words.append(_word(host["host"]))
-            if host["path"]:
-                self.words.append(_word(host["path"]))
+            self.words.extend(_parts(host["host"]))
+            self.words.extend(_parts(host["path"] or ""))
             self._add("port", host["port"])
         elif _SHA.fullmatch(piece.low):
             self._add("sha", piece.low)
@@ -177,7 +177,7 @@ class _Reader:
             return False
         number = match["number"]
         self._add("number", number.replace(",", "") if _THOUSANDS.fullmatch(number) else number)
-        self.words.extend(_word(mark) for mark in (match["sign"], unit) if mark)
+        self.words.extend(Piece("part", mark, mark) for mark in (match["sign"], unit) if mark)
         return True
 
     def _names_one(self, at: int, number: str) -> bool:
@@ -197,8 +197,12 @@ class _Reader:
         return previous.is_capital and low not in {"port", "version"}
 
 
-def _word(text: str) -> Piece:
-    return Piece("word", text, text.casefold())
+def _parts(text: str) -> list[Piece]:
+    """Return the words of a piece that was cut, and the whole: the index holds only the words."""
+    if not text:
+        return []
+    words = [Piece("word", word, word.casefold()) for word in _PART.findall(text)]
+    return [*words, Piece("part", text, text.casefold())]
 
 
 def _is_one(answer: Sequence[Piece], after: Sequence[Piece]) -> bool:

@@ -27,6 +27,7 @@ CHANGES: Final = _words(
 )
 CHANGE_WORDS: Final = _words("now currently instead again still already new updated anymore")
 AUXILIARIES: Final = _words("was were is are has have been be")
+MODALS: Final = _words("can will shall should would could must")
 NEGATIONS: Final = _words("no not never without cannot")
 
 _PAIRS: Final = (

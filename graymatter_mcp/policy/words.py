@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from graymatter_mcp.policy.vocabulary import PRONOUNS
+from graymatter_mcp.policy.vocabulary import MODALS, PRONOUNS
 from graymatter_mcp.ranking.scripts import compose, fold
 from graymatter_mcp.ranking.tokens import STOP_WORDS, Analyzer, tokenize
 
@@ -123,7 +123,9 @@ def _run(raw: str) -> tuple[Piece, ...]:
     low = word.casefold()
     if low.endswith("'s"):
         word, low = word[:-2], low[:-2]
-    found = [Piece("word", word, low)] if low else []
+    # A modal counts as a mark: of "cannot" the index holds no "can". "Will" may be a name.
+    kind = "modal" if low in MODALS and word == low else "word"
+    found = [Piece(kind, word, low)] if low else []
     return (*found, _COLON) if has_colon else tuple(found)
 
 

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from graymatter_mcp.policy.claims import claims
@@ -152,6 +152,8 @@ def test_a_conflict_has_a_kind(old: str, new: str, kind: str | None) -> None:
 
 
 @given(TEXTS)
+@example("The pool uses db_a.internal:5432, 16GB, $7, C++; The image is web/api_x:1.4")
+@example("CANNOT can't won't shouldn't isn't wasn't can will")
 def test_each_frame_word_is_an_index_term_of_its_text(text: str) -> None:
     """Data plane 5.4: the candidates of a contradiction are looked up in the keyword index."""
     tokens = tokenize(text)
