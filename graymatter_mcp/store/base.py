@@ -284,6 +284,8 @@ class RowDetails:
     """As stored."""
     is_pinned: bool
     weight: float
+    source: str
+    """Who or what wrote it, see `Origin`."""
 
 
 class Snapshot(Protocol):

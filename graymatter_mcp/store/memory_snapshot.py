@@ -216,6 +216,7 @@ class InMemorySnapshot:
                 confidence=fact.confidence,
                 is_pinned=fact.pinned,
                 weight=fact.weight,
+                source=fact.origin.source,
             )
             for fact in self.facts(rows)
         ]

@@ -34,7 +34,7 @@ def items_of(
     signals: Mapping[int, Signals] | None = None,
     warmed: frozenset[int] = frozenset(),
 ) -> list[Item]:
-    """Return rows as items, in order; a fact that was erased meanwhile is left out.
+    """Return rows as items, in order.
 
     Args:
         corpus: Of the rows.
@@ -47,34 +47,29 @@ def items_of(
     found: dict[int, Item] = {}
     for at, local in corpus.by_part(rows).items():
         part, start = corpus.parts[at], corpus.starts[at]
-        facts = {fact.id: fact for fact in part.snapshot.facts(local)}
-        ids = part.snapshot.fact_ids(local)
-        for row, fact_id in zip(local, ids, strict=True):
-            fact = facts.get(fact_id)
-            if fact is None:
-                continue
+        for row, fact in zip(local, part.snapshot.details(local), strict=True):
             details = part.details(row, fact.text)
             whole = row + start
             found[whole] = Item(
-                id=fact.id,
+                id=fact.fact_id,
                 score=score_of[whole],
                 content=fact.text,
                 tier="cold" if details.is_cold and whole not in warmed else "warm",
                 namespace=part.name,
                 project=part.scope.project_id,
-                source=fact.origin.source,
-                metadata=shown_metadata(fact, details),
+                source=fact.source,
+                metadata=live_metadata(details),
                 source_type=details.source_type,
                 captured_from=details.captured_from,
                 agent_name=details.agent_name or None,
-                confidence=shown_confidence(fact, details),
+                confidence=shown_confidence(fact.confidence, details),
                 created_at=fact.created_at,
                 updated_at=max(details.updated_at, fact.created_at)
                 if not details.is_known
                 else details.updated_at,
                 signals=None if signals is None else signals.get(whole),
             )
-    return [found[row] for row in rows if row in found]
+    return [found[row] for row in rows]
 
 
 def signals_of(fused: Fused, rows: Sequence[int]) -> dict[int, Signals]:
@@ -91,15 +86,20 @@ def signals_of(fused: Fused, rows: Sequence[int]) -> dict[int, Signals]:
     }
 
 
-def shown_confidence(fact: Fact, details: Details) -> float | None:
-    """Return the confidence of a fact as a number; None where nobody gave one."""
+def shown_confidence(label: str, details: Details) -> float | None:
+    """Return the confidence of a fact as a number; None where nobody gave one.
+
+    Args:
+        label: The core's, as stored.
+        details: Hold the number, if there is one.
+    """
     if details.confidence is not None:
         return details.confidence
-    return LABEL_READS[effective_confidence(fact.confidence)] if fact.confidence else None
+    return LABEL_READS[effective_confidence(label)] if label else None
 
 
-def shown_metadata(fact: Fact, details: Details) -> JsonObject:
-    """Return the caller's keys and the server's own.
+def live_metadata(details: Details) -> JsonObject:
+    """Return the metadata of a fact that is live: what a search may find.
 
     A fact that only the core wrote has nothing but the level that its text gives it.
 
@@ -107,16 +107,23 @@ def shown_metadata(fact: Fact, details: Details) -> JsonObject:
     """
     own: dict[str, Any] = dict(details.kept)
     if details.is_known:
-        own["lifecycleStatus"] = lifecycle(fact, details)
-    if fact.is_superseded:
-        own["lifecycleStatus"] = SUPERSEDED
-        is_forgotten = fact.superseded_by == SUPERSEDED_BY_AGENT
-        own["supersededBy"] = None if is_forgotten else fact.superseded_by
-        own.setdefault("supersededReason", "forgotten" if is_forgotten else "revised")
+        own["lifecycleStatus"] = ACTIVE if details.is_active else DEPRECATED
     if details.expires_at is not None:
         own["expiresAt"] = stamp_text(details.expires_at)
     own["sensitivity"] = details.sensitivity
     return cast("JsonObject", {**details.metadata, **own})
+
+
+def shown_metadata(fact: Fact, details: Details) -> JsonObject:
+    """Return the metadata of a fact in any state."""
+    shown = live_metadata(details)
+    if not fact.is_superseded:
+        return shown
+    is_forgotten = fact.superseded_by == SUPERSEDED_BY_AGENT
+    shown["lifecycleStatus"] = SUPERSEDED
+    shown["supersededBy"] = None if is_forgotten else fact.superseded_by
+    shown.setdefault("supersededReason", "forgotten" if is_forgotten else "revised")
+    return shown
 
 
 def lifecycle(fact: Fact, details: Details) -> str:

@@ -66,16 +66,17 @@ class ShelfIndex:
             size = snapshot.size
             if size == self._size and snapshot.records_key is self._records:
                 return
-            records = snapshot.records(range(size))
-            changed: list[int] = []
+            rows = list(range(self._size, size))
             if snapshot.records_key is not self._records:
-                changed = [row for row in range(self._size) if records[row] != self._known[row]]
-            fresh = range(self._size, max(size, self._size))
+                known = range(min(size, self._size))
+                seen = zip(known, snapshot.records(known), self._known, strict=False)
+                rows = [row for row, record, before in seen if record != before] + rows
             self._grow(size)
-            texts = snapshot.texts([*changed, *fresh])
-            for row, text in zip([*changed, *fresh], texts, strict=True):
-                self._read(row, text, records[row], int(snapshot.created_at[row]))
-            self._known[: len(records)] = records
+            for row, text, record in zip(
+                rows, snapshot.texts(rows), snapshot.records(rows), strict=True
+            ):
+                self._read(row, text, record, int(snapshot.created_at[row]))
+                self._known[row] = record
             self._records = snapshot.records_key
 
     def _grow(self, size: int) -> None:

@@ -75,6 +75,9 @@ class Mirror:
         self.agent_codes: dict[str, int] = {"": 0}
         self.agent_list = [""]
         """Names by code."""
+        self.sources: list[str] = []
+        self._names: dict[str, str] = {}
+        """The same words once: few programs write many facts."""
         self.records: list[str] = []
         """Of the details; grows in place, changes by copy."""
         self.sessions = Sessions()
@@ -142,6 +145,7 @@ class Mirror:
         names = ["" if one is None else one.agent_name for one in details]
         self.agent_list.extend(dict.fromkeys(name for name in names if name not in codes))
         self.agent_names.extend([codes.setdefault(name, len(codes)) for name in names])
+        self.sources.extend([self._names.setdefault(row.source, row.source) for row in rows])
         self.records.extend(["" if one is None else one.record for one in details])
         for row, name in zip(rows, names, strict=True):
             session = "" if row.details is None else row.details.session

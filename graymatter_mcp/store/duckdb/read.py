@@ -83,6 +83,7 @@ class MirrorRow:
     access_count: int
     accessed_at: int
     weight: float
+    source: str = ""
     connection: str = ""
     details: MirrorDetails | None = None
 
@@ -266,7 +267,7 @@ def mirror_rows(
     details = details_of(connection, f"namespace = $ns AND {until}", parameters)
     result = connection.execute(
         "SELECT fact_id::BLOB, kind, text, terms, created_at, superseded_by, confidence, alias, "
-        "access_count, accessed_at, weight, pinned_at IS NOT NULL, session "
+        "access_count, accessed_at, weight, pinned_at IS NOT NULL, session, source "
         f"FROM ({query}) ORDER BY created_at, fact_id",
         parameters,
     )
@@ -286,6 +287,7 @@ def mirror_rows(
                 weight=row[10],
                 is_pinned=row[11],
                 connection=row[12],
+                source=row[13],
                 details=details.get(row[0]),
             )
             for row in rows

@@ -177,6 +177,7 @@ def _row_of(
         access_count=fact.access_count,
         accessed_at=to_microseconds(fact.accessed_at),
         weight=fact.weight,
+        source=fact.origin.source,
         connection=fact.origin.session,
         details=details,
     )

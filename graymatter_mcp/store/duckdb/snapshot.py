@@ -155,6 +155,7 @@ class MirrorSnapshot:
                 confidence=self._labels[row],
                 is_pinned=bool(self._pinned[row]),
                 weight=float(mirror.weight.view[row]),
+                source=mirror.sources[row],
             )
             for row in rows
         ]
