@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from contract_tests.wire import Wire
 
-TRANSPORTS: Final[Mapping[str, Callable[[Path], Wire]]] = {
+TRANSPORTS: Final[Mapping[str, Callable[..., Wire]]] = {
     "stdio": BridgeWire,
     "stdio-alone": StdioWire,
     "http": HttpWire,

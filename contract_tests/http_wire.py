@@ -172,8 +172,8 @@ def mcp_headers(message: object, **more: str) -> dict[str, str]:
 class HttpWire:
     """A wire to a server of its own, open to everybody on loopback."""
 
-    def __init__(self, directory: Path) -> None:
-        self._server = HttpServer(directory, *OPEN, GRAYMATTER_RATE_LIMIT="0")
+    def __init__(self, directory: Path, arguments: Sequence[str] = ()) -> None:
+        self._server = HttpServer(directory, *OPEN, *arguments, GRAYMATTER_RATE_LIMIT="0")
         self._connection = self._server.connect()
         self._answers: deque[Message] = deque()
 

@@ -23,16 +23,18 @@ if TYPE_CHECKING:
 SNAPSHOTS: Final = Path(__file__).with_name("snapshots")
 
 
-def opening_name(revision: str) -> str:
-    """Return how a connection of this revision opens."""
-    return "discover" if revision == STATELESS_REVISION else "initialize"
+def opening_name(revision: str, toolset: str) -> str:
+    """Return the snapshot of how a connection of this revision opens."""
+    return named("discover" if revision == STATELESS_REVISION else "initialize", toolset)
 
 
 def expected_files() -> set[str]:
     """Return every snapshot that a test reads."""
-    served = {f"{revision}/{opening_name(revision)}.json" for revision in REVISIONS}
-    served |= {
-        f"{revision}/{list_name(toolset)}.json" for revision in REVISIONS for toolset in toolsets()
+    served = {
+        f"{revision}/{name}.json"
+        for revision in REVISIONS
+        for toolset in toolsets()
+        for name in (opening_name(revision, toolset), named("tools_list", toolset))
     }
     return served | {"cli_help.txt"}
 
@@ -42,9 +44,14 @@ def toolsets() -> dict[str, list[str]]:
     return read_document("toolsets.json")
 
 
-def list_name(toolset: str) -> str:
+def named(name: str, toolset: str) -> str:
     """Return the snapshot of a toolset; another one than the core has a file of its own."""
-    return "tools_list" if toolset == "core" else f"tools_list.{toolset}"
+    return name if toolset == "core" else f"{name}.{toolset}"
+
+
+def served_with(toolset: str) -> list[str]:
+    """Return what starts a server of a toolset; others than the core come beside it."""
+    return [] if toolset == "core" else ["--toolset", f"core,{toolset}"]
 
 
 def compare(name: str, text: str, *, update: bool) -> None:
@@ -66,34 +73,47 @@ def update(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(
     scope="module",
-    params=[(transport, revision) for transport in TRANSPORTS for revision in REVISIONS],
+    params=[
+        (transport, revision, toolset)
+        for transport in TRANSPORTS
+        for revision in REVISIONS
+        for toolset in toolsets()
+    ],
     ids="-".join,
 )
 def client(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[RawClient]:
-    """A raw client in each revision, over each transport."""
-    transport, revision = request.param
-    opened = RawClient(TRANSPORTS[transport](tmp_path_factory.mktemp("snapshots")), revision)
+    """A raw client in each revision, over each transport, of each toolset."""
+    transport, revision, chosen = request.param
+    directory = tmp_path_factory.mktemp("snapshots")
+    opened = RawClient(TRANSPORTS[transport](directory, served_with(chosen)), revision)
     yield opened
     opened.close()
 
 
+@pytest.fixture
+def toolset(request: pytest.FixtureRequest) -> str:
+    """The toolset that the client sees."""
+    return request.node.callspec.params["client"][2]
+
+
 @promise("snapshots:tools-list")
-def test_the_list_of_tools_is_what_it_was(client: RawClient, update: bool) -> None:
+def test_the_list_of_tools_is_what_it_was(client: RawClient, toolset: str, update: bool) -> None:
     """House, section 3: the diff ships with the commit that caused it."""
     result = client.ask("tools/list")["result"]
-    compare(f"{client.revision}/tools_list.json", canonical_json(result), update=update)
+    name = f"{client.revision}/{named('tools_list', toolset)}.json"
+    compare(name, canonical_json(result), update=update)
 
 
 @promise("snapshots:opening")
-def test_the_opening_is_what_it_was(client: RawClient, update: bool) -> None:
+def test_the_opening_is_what_it_was(client: RawClient, toolset: str, update: bool) -> None:
     """House, section 3. The version is a row of its own: each release changes it."""
     text = json.dumps(client.opening).replace(
         json.dumps(client.server_info()["version"]), json.dumps("<version>")
     )
     opening: dict[str, Any] = json.loads(text)
-    name = f"{client.revision}/{opening_name(client.revision)}.json"
+    name = f"{client.revision}/{opening_name(client.revision, toolset)}.json"
     compare(name, canonical_json(opening), update=update)
 
 
@@ -130,12 +150,12 @@ def test_no_snapshot_is_missing_or_left_over(update: bool) -> None:
 
 
 @promise("limits:toolsets")
-@pytest.mark.parametrize("toolset", toolsets())
-def test_the_snapshots_of_a_toolset_hold_its_tools_and_no_tool_is_in_two(toolset: str) -> None:
+@pytest.mark.parametrize("chosen", toolsets())
+def test_the_snapshots_of_a_toolset_hold_its_tools_and_no_tool_is_in_two(chosen: str) -> None:
     """F10; issue 7: snapshots per toolset."""
     for revision in REVISIONS:
-        path = SNAPSHOTS / revision / f"{list_name(toolset)}.json"
+        path = SNAPSHOTS / revision / f"{named('tools_list', chosen)}.json"
         tools = json.loads(path.read_text(encoding="utf-8"))["tools"]
-        assert [tool["name"] for tool in tools][-len(toolsets()[toolset]) :] == toolsets()[toolset]
+        assert [tool["name"] for tool in tools][-len(toolsets()[chosen]) :] == toolsets()[chosen]
     every = [name for names in toolsets().values() for name in names]
     assert len(set(every)) == len(every)

@@ -54,6 +54,8 @@ class Bundle:
     """Everything a server of some toolsets serves, tools in wire order."""
 
     tools: tuple[ToolContract, ...]
+    toolsets: tuple[str, ...] = CORE
+    """Their toolsets, in the order of the list."""
 
     def __getitem__(self, name: str) -> ToolContract:
         """Return the tool of this name, or raise KeyError."""
@@ -168,7 +170,7 @@ def _bundle(toolsets: tuple[str, ...]) -> Bundle:
     for tool, toolset in zip(tools, listed, strict=True):
         if tool.toolset != toolset:
             raise BrokenContractError(f"tool.json of {tool.name} names another toolset")
-    return Bundle(tools=tools)
+    return Bundle(tools=tools, toolsets=toolsets)
 
 
 def _inlined(node: object, path: str, trail: tuple[str, ...], root: Traversable | None) -> object:

@@ -26,7 +26,7 @@ from graymatter_mcp.surfaces.mcp.answers import (
     ToolCalls,
     UnknownToolError,
 )
-from graymatter_mcp.surfaces.mcp.instructions import INSTRUCTIONS
+from graymatter_mcp.surfaces.mcp.instructions import instructions_for
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -72,7 +72,7 @@ def build_server(
     bundle: Bundle,
     calls: ToolCalls,
     *,
-    instructions: str = INSTRUCTIONS,
+    instructions: str | None = None,
     version: str | None = None,
     calls_at_once: int = MAX_CONCURRENT_CALLS,
 ) -> Server[Any]:
@@ -81,7 +81,8 @@ def build_server(
     Args:
         bundle: What is served, in wire order.
         calls: Carries out the calls.
-        instructions: Sent at the opening; the empty string leaves the field out.
+        instructions: Sent at the opening in place of the text for these toolsets; the empty string
+            leaves the field out.
         version: Shown in `serverInfo`; by default that of the installed distribution.
         calls_at_once: Calls that may be at work; the others wait, first come first served.
 
@@ -94,7 +95,8 @@ def build_server(
     server = GraymatterServer(
         "graymatter",
         version=metadata.version(DISTRIBUTION) if version is None else version,
-        instructions=instructions or None,
+        instructions=(instructions_for(bundle.toolsets) if instructions is None else instructions)
+        or None,
         cache_hints={"tools/list": list_hint, "server/discover": list_hint},
         get_tool_input_schema=schemas.get,
         on_list_tools=surface.list_tools,

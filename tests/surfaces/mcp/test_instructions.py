@@ -4,8 +4,10 @@ import pytest
 
 from graymatter_mcp.surfaces.mcp.instructions import (
     INSTRUCTIONS,
+    LONGEST,
     TOKEN_BUDGET,
     estimated_tokens,
+    instructions_for,
 )
 
 
@@ -50,3 +52,35 @@ def test_the_shipped_text_tells_its_points_in_the_agreed_order() -> None:
     places = [INSTRUCTIONS.find(point) for point in points]
     assert -1 not in places
     assert places == sorted(places)
+
+
+def test_each_toolset_has_its_text_and_the_core_alone_keeps_its_own() -> None:
+    """Data plane, section 9: the text gains with the toolset."""
+    assert instructions_for(["core"]) == INSTRUCTIONS
+    both = instructions_for(["core", "dataplane"])
+    assert both.startswith(f"{INSTRUCTIONS} ")
+    assert both.endswith(instructions_for(["dataplane"]))
+    assert len(both) <= LONGEST
+
+
+def test_the_text_of_the_data_plane_tells_its_points_in_the_agreed_order() -> None:
+    """Data plane, section 9."""
+    points = [
+        "memory_context once before substantive work",
+        "not for greetings",
+        "memory_capture",
+        "never secrets",
+        "memory_session_recap",
+        "no transcripts",
+        "memory_hybrid_search before you ask",
+        "by content, not by score",
+        "abstained answer means not stored",
+        "deduplicated is success",
+        "force only on the user's word",
+        "memory_forget only on request",
+    ]
+    text = instructions_for(["dataplane"])
+    places = [text.find(point) for point in points]
+    assert -1 not in places
+    assert places == sorted(places)
+    assert estimated_tokens(text) <= TOKEN_BUDGET
