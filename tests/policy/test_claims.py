@@ -52,6 +52,7 @@ TEXTS = st.lists(
         ("The shareholder is happy", []),
         ("The room has a 3rd door", []),
         ("Bob bought 3 apples", []),
+        ("Use port 80", []),
     ],
 )
 def test_a_value_is_what_the_contract_calls_one(text: str, values: list[tuple[str, str]]) -> None:
