@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def restrict(memory: Memory, rights: Rights) -> Memory:
     """Return the memory as a caller may use it: itself, where nothing is held back."""
-    if rights.may_write and rights.project is None:
+    if rights.may_write and rights.project is None and rights.reaches_core:
         return memory
     return cast("Memory", _RestrictedMemory(memory, rights))  # its methods go by name
 
@@ -37,6 +37,8 @@ class _RestrictedMemory:
         method = getattr(self._memory, name)
         if name in OPEN:
             return method
+        if not self._rights.reaches_core:
+            return _refuse_stranger
         if self._rights.project is not None:
             # No fact of this engine belongs to a project yet, so none is inside the walls.
             return _refuse_confined
@@ -44,6 +46,8 @@ class _RestrictedMemory:
 
     def recall(self, request: RecallRequest) -> Awaitable[RecallResult]:
         """Rank as ever, and learn nothing: an alias that is learnt is written."""
+        if not self._rights.reaches_core:
+            return _refuse_stranger()
         if self._rights.project is not None:
             return _refuse_confined()
         return self._memory.recall(replace(request, learn=False))
@@ -51,6 +55,10 @@ class _RestrictedMemory:
 
 async def _refuse_write(*_: object, **__: object) -> NoReturn:
     raise ReadOnlyError("token is read-only")
+
+
+async def _refuse_stranger(*_: object, **__: object) -> NoReturn:
+    raise ForbiddenError("the core's facts are another user's: use the data plane")
 
 
 async def _refuse_confined(*_: object, **__: object) -> NoReturn:

@@ -15,6 +15,8 @@ class Rights:
     may_write: bool = True
     project: str | None = None
     """The one project that the caller is confined to; None where it is not."""
+    reaches_core: bool = True
+    """Whether the core's facts are the caller's: those of other users are in the data plane."""
 
 
 ALL_RIGHTS: Final = Rights()

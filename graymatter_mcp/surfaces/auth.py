@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final, Protocol
 
 from graymatter_mcp.errors import ForbiddenError, StoreUnavailableError, UnauthorizedError
+from graymatter_mcp.model.accounts import TokenScope as Scope
+from graymatter_mcp.model.scopes import LOCAL
 
 __all__ = [
     "PLAIN_CHALLENGE",
@@ -27,13 +28,6 @@ PLAIN_CHALLENGE: Final = 'Bearer realm="graymatter"'
 _BEARER: Final = re.compile(r"bearer +([!-~]+) *", re.IGNORECASE)
 
 
-class Scope(StrEnum):
-    """What a caller may do."""
-
-    FULL = "full"
-    READ_ONLY = "read_only"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
     """Who a request comes from; it never holds the token."""
@@ -45,6 +39,13 @@ class Principal:
     """The one project that the caller is confined to."""
     subject: str
     """Who it is, for logs and counters: stable, one line, the same for all calls of a caller."""
+    tenant: str = LOCAL
+    user_id: str = LOCAL
+    """Whose facts the caller may see, in that tenant."""
+    token_id: str = ""
+    """Of a token that has one."""
+    reaches_core: bool = True
+    """Whether the core's facts are the caller's; see `model.access.Rights`."""
 
 
 class AuthenticationError(UnauthorizedError):

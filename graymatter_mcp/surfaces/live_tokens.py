@@ -48,7 +48,13 @@ class LiveTokens:
         kept = _NOBODY if token is None else token.sha256
         if not hmac.compare_digest(kept, given) or token is None:
             return None
-        return None if token.is_expired(datetime.now(UTC)) else token
+        return _unless_expired(token)
+
+    def of_id(self, token_id: str) -> StoredToken | None:
+        """Return the token with this id, unless it is unknown, revoked or expired."""
+        self._refresh()
+        found = [token for token in self._tokens.values() if token.id == token_id]
+        return _unless_expired(found[0]) if found else None
 
     def close(self) -> None:
         """Let the file go, and every token with it; twice is fine."""
@@ -86,6 +92,10 @@ class LiveTokens:
         if not self._is_silent:
             logger.error("%s cannot be read: its tokens are refused", TOKENS_FILE)
             self._is_silent = True
+
+
+def _unless_expired(token: StoredToken) -> StoredToken | None:
+    return None if token.is_expired(datetime.now(UTC)) else token
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

@@ -44,6 +44,16 @@ class IssuedTokens:
         self._config = config
         self._keys = keys
 
+    @property
+    def issuer(self) -> str:
+        """Whose tokens these are."""
+        return self._config.issuer
+
+    @property
+    def tenant(self) -> str:
+        """Where its subjects are users."""
+        return self._config.tenant
+
     def challenge(self, error: str = "") -> str:
         """Return the value of `WWW-Authenticate`: where to get a token, and for what scope.
 
@@ -81,6 +91,8 @@ class IssuedTokens:
             label=_name(claims.get("client_id") or claims.get("azp")),
             scope=Scope.FULL if may_write else Scope.READ_ONLY,
             subject=f"jwt:{subject}",
+            # Nobody in the data plane until a user is found for the subject.
+            user_id="",
         )
 
     async def _verified(self, token: str) -> dict[str, Any]:

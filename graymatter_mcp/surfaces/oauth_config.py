@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from graymatter_mcp.errors import InvalidArgumentError
+from graymatter_mcp.model.scopes import LOCAL
 
 if TYPE_CHECKING:
     from graymatter_mcp.settings import Settings
@@ -35,6 +36,8 @@ class OAuthConfig:
     """Granted, it gives the scope `full`, else `read_only`; empty where all may write."""
     public_url: str
     """Where clients reach the server, a proxy's prefix included; no slash at its end."""
+    tenant: str = LOCAL
+    """In which a subject of the issuer is a user, from first sight on."""
 
     @property
     def resource(self) -> str:

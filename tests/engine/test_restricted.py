@@ -55,3 +55,15 @@ def test_a_confined_caller_gets_nothing_yet(desk: Desk, name: str) -> None:
     restricted = restrict(desk.memory, Rights(project="p"))
     with pytest.raises(ForbiddenError):
         anyio.run(getattr(restricted, name))
+
+
+@pytest.mark.parametrize("name", sorted(NAMES - methods.OPEN))
+def test_another_users_caller_gets_nothing_of_the_core(desk: Desk, name: str) -> None:
+    """Data plane 1.1: a user's facts are not the core's, whatever the scope of the token."""
+    restricted = restrict(desk.memory, Rights(reaches_core=False))
+
+    async def call() -> None:
+        await getattr(restricted, name)(*[None] * (name == "recall"))
+
+    with pytest.raises(ForbiddenError, match="another user's"):
+        anyio.run(call)

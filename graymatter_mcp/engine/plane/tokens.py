@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from graymatter_mcp.engine.plane.documents import Kind, Moment, Put
 from graymatter_mcp.engine.plane.lines import check_line
 from graymatter_mcp.engine.plane.reach import is_server
-from graymatter_mcp.errors import ForbiddenError, NotFoundError, UnauthorizedError
+from graymatter_mcp.errors import ForbiddenError, NotFoundError
 from graymatter_mcp.model.access import Caller
 from graymatter_mcp.model.accounts import IssuedToken, Token, TokenScope, UsedToken
 
@@ -61,8 +61,9 @@ class Tokens:
 
     def note_use(self, token_id: str) -> None:
         """Remember that a token was shown; kept by `save_uses`."""
-        with self._use_lock:
-            self._used[token_id] = self._ledger.clock.now()
+        if self._ledger.book.tokens.get(token_id) is not None:
+            with self._use_lock:
+                self._used[token_id] = self._ledger.clock.now()
 
     def save_uses(self) -> None:
         """Keep when tokens were last shown; what a crash takes of it is lost."""
@@ -186,14 +187,11 @@ class Tokens:
 
         Raises:
             ForbiddenError: It is not kept here.
-            UnauthorizedError: It was revoked meanwhile.
         """
-        if not caller.token_id:
-            raise ForbiddenError("this token is not kept here: renew it where it was made")
         with self._ledger.turn():
             old = self.of_id(caller.token_id)
             if old is None or old.user_id != caller.user_id:
-                raise UnauthorizedError("unauthorized")
+                raise ForbiddenError("this token is not kept here: renew it where it was made")
             issued = self._issue(old)
             puts = [
                 *_gone(old),

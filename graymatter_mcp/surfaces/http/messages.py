@@ -56,7 +56,11 @@ class HttpRequest:
         if self.principal is None:
             raise LookupError("an open route has no caller")
         may_write = self.principal.scope is Scope.FULL
-        return Rights(may_write=may_write, project=self.principal.project)
+        return Rights(
+            may_write=may_write,
+            project=self.principal.project,
+            reaches_core=self.principal.reaches_core,
+        )
 
     @property
     def caller(self) -> Caller:
@@ -65,7 +69,15 @@ class HttpRequest:
         Raises:
             LookupError: The route is open: nobody was asked who they are.
         """
-        return Caller(rights=self.rights, request_id=self.request_id)
+        if self.principal is None:
+            raise LookupError("an open route has no caller")
+        return Caller(
+            tenant=self.principal.tenant,
+            user_id=self.principal.user_id,
+            rights=self.rights,
+            token_id=self.principal.token_id,
+            request_id=self.request_id,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
