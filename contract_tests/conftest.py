@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -12,6 +13,8 @@ from mcp import StdioServerParameters
 from contract_tests.caller import Caller
 from contract_tests.clients import Client, PythonClient, RawClient
 from contract_tests.http_wire import HttpWire
+from contract_tests.plane_server import plane_server
+from contract_tests.plane_wire import Plane
 from contract_tests.wire import (
     HANDSHAKE_REVISIONS,
     REVISIONS,
@@ -24,6 +27,7 @@ from contract_tests.wire import (
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
 
     from contract_tests.wire import Wire
 
@@ -145,3 +149,28 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Caller]]:
 
     yield launch
     stop()
+
+
+@pytest.fixture(scope="session")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Plane]:
+    """The data plane with the bundled model; every case takes a shelf of its own."""
+    with plane_server(tmp_path_factory.mktemp("plane")) as server:
+        server.settle()
+        yield Plane(server)
+
+
+@pytest.fixture
+def open_plane(tmp_path: Path) -> Iterator[Callable[..., Plane]]:
+    """Open a data plane of one's own; keyword arguments are those of `plane_server`.
+
+    The directory is the test's `tmp_path` / "plane"; each start ends the one before it.
+    """
+    with ExitStack() as running:
+
+        def launch(**options: Any) -> Plane:
+            running.close()
+            server = running.enter_context(plane_server(tmp_path / "plane", **options))
+            server.settle()
+            return Plane(server)
+
+        yield launch

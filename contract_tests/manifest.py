@@ -14,6 +14,7 @@ from contract_tests.promises import (
     field,
     http,
     plane,
+    plane_wire,
     processes,
     recall,
     storage,
@@ -39,6 +40,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         access,
         http,
         plane,
+        plane_wire,
         storage,
         contract,
     )

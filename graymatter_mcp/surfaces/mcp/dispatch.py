@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
 from graymatter_mcp.contract.check import Checker, ContractViolationError
@@ -19,7 +20,7 @@ from graymatter_mcp.surfaces.mcp.render import render
 from graymatter_mcp.surfaces.mcp.twins import Twins
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from graymatter_mcp.contract.load import Bundle
     from graymatter_mcp.engine.base import Memory
@@ -42,6 +43,7 @@ class Dispatcher:
         memory: What the calls act on.
         answer_budget: Bytes of compact JSON of a search's payload; 0 = no limit.
         plane: What the tools of the toolset `dataplane` act on; only needed where it is served.
+        now: Says to those tools which times lie ahead; another clock only in tests.
     """
 
     def __init__(
@@ -50,8 +52,9 @@ class Dispatcher:
         memory: Memory,
         answer_budget: int = DEFAULT_BUDGET,
         plane: DataPlane | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        self._twins: Final = Twins(bundle, plane)
+        self._twins: Final = Twins(bundle, plane, now)
         self._handlers: Final = {
             tool.name: HANDLERS[tool.name] for tool in bundle.tools if tool.name not in self._twins
         }
