@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench import capture, codes, core, crash, embed, http, load, report, start
+from bench import capture, codes, core, crash, embed, http, load, report, retrieval, start
 from bench.client import SERVER
 from bench.figures import result_of, save
 
@@ -23,9 +23,10 @@ BENCHMARKS: Final[dict[str, Any]] = {
     "embed": embed,
     "http": http,
     "load": load,
+    "retrieval": retrieval,
     "start": start,
 }
-_PLACES: Final = ("--json", "--dir")
+_PLACES: Final = ("--json", "--dir", "--vectors")
 
 
 def main(arguments: Sequence[str]) -> None:
@@ -65,7 +66,7 @@ def _command(arguments: Sequence[str]) -> str:
         if word in _PLACES:
             next(words)
         elif not word.startswith(tuple(f"{place}=" for place in _PLACES)):
-            kept.append(word)
+            kept.append(Path(word).name if Path(word).is_absolute() else word)
     return shlex.join(["python", "-m", "bench", *kept])
 
 

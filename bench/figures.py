@@ -33,6 +33,9 @@ class Row:
 
     what: str
     value: float
+    low: float | None = None
+    """With `high`, the 95 % interval of a mean."""
+    high: float | None = None
     p95: float | None = None
     worst: float | None = None
     count: int | None = None
@@ -44,7 +47,7 @@ class Table:
 
     title: str
     unit: str
-    """``ms``, ``MB`` (10**6 bytes), ``op/s``, ``facts/s`` or ``count``."""
+    """``ms``, ``MB`` (10**6 bytes), ``op/s``, ``facts/s``, ``count`` or ``share`` (of 1)."""
     rows: tuple[Row, ...]
     baselines: tuple[Row, ...] = ()
     note: str = ""

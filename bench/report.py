@@ -16,6 +16,10 @@ ROOT: Final = Path(__file__).parents[1]
 RESULTS: Final = ROOT / "bench" / "results"
 PAGE: Final = ROOT / "docs" / "benchmarks.md"
 
+_COLUMNS: Final = {
+    "ms": ["p50 ms", "p95 ms", "worst ms", "calls"],
+    "share": ["share", "95 % from", "to", "questions"],
+}
 _HEAD: Final = """\
 # Benchmarks
 
@@ -27,7 +31,8 @@ in one hour.
 
 What these numbers are not:
 
-- not a measure of how good the answers are: nothing here looks at what was found;
+- not a measure of how good answers are: only `retrieval` looks at what was found, and it counts
+  facts, it does not judge what a model would say with them;
 - not those of your machine, nor of an idle one: the load from outside the run is unknown;
 - not a promise: a figure may be worse than the target, and stays here when it is;
 - not a real diary: the texts are made-up sentences about people, services, ports, versions, dates
@@ -72,22 +77,28 @@ def write_page() -> None:
 
 
 def _table(table: Table, command: str) -> str:
-    is_timed = table.unit == "ms"
+    columns = _COLUMNS.get(table.unit)
     head = [table.title]
-    head += ["p50 ms", "p95 ms", "worst ms", "calls"] if is_timed else [table.unit]
+    head += columns or [table.unit]
     head += [f"x {baseline.what}" for baseline in table.baselines]
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
-    lines += [
-        _cells(row, table.baselines, is_timed=is_timed) for row in (*table.rows, *table.baselines)
-    ]
+    lines += [_cells(row, table) for row in (*table.rows, *table.baselines)]
     body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
     note = f"\n{table.note}\n" if table.note else ""
     return f"{body}\n{note}\n`{command}`\n"
 
 
-def _cells(row: Row, baselines: Sequence[Row], *, is_timed: bool) -> list[str]:
-    cells = [row.what, figure(row.value)]
-    if is_timed:
-        cells += ["" if value is None else figure(value) for value in (row.p95, row.worst)]
-        cells.append("" if row.count is None else f"{row.count:,}")
-    return cells + [figure(row.value / baseline.value) for baseline in baselines]
+def _cells(row: Row, table: Table) -> list[str]:
+    if table.unit == "share":
+        values = [_share(value) for value in (row.value, row.low, row.high)]
+    else:
+        values = [figure(row.value)]
+    if table.unit == "ms":
+        values += ["" if value is None else figure(value) for value in (row.p95, row.worst)]
+    if table.unit in _COLUMNS:
+        values.append("" if row.count is None else f"{row.count:,}")
+    return [row.what, *values, *[figure(row.value / one.value) for one in table.baselines]]
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

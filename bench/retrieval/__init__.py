@@ -1,0 +1,80 @@
+"""`retrieval`: what is found of the evidence of labelled questions, over the real engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+import anyio
+
+from bench.figures import Row, Table
+from bench.retrieval.asking import SURFACES, Asker
+from bench.retrieval.conversations import FACTS, load
+from bench.retrieval.scores import Score, interval, mean, score
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from bench.retrieval.conversations import Conversation
+
+DEPTH: Final = 10
+MODES: Final = ("vectors", "words")
+BY_CATEGORY: Final = ("R@10", "MRR")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare what this benchmark can be told."""
+    parser.add_argument("data", type=Path, help="conversations with questions, in LoCoMo's form")
+    parser.add_argument("--surface", default=",".join(SURFACES), help="what is asked")
+    parser.add_argument("--facts", default=",".join(FACTS), help="what is stored")
+    parser.add_argument("--mode", default=",".join(MODES), help="with vectors, by words alone")
+    parser.add_argument(
+        "--degraded", dest="mode", action="store_const", const=MODES[1], help="--mode words"
+    )
+    parser.add_argument("--vectors", type=Path, help="file that keeps vectors between runs")
+
+
+def measure(options: argparse.Namespace) -> list[Table]:
+    """Store every conversation on a shelf of its own, then ask its questions there."""
+    return [
+        Table(
+            title=f"{surface}, {facts}, {mode}",
+            unit="share",
+            rows=tuple(_rows(anyio.run(_scores, options, conversations, surface, mode))),
+        )
+        for facts in options.facts.split(",")
+        for conversations in [load(options.data, facts)]
+        for surface in options.surface.split(",")
+        for mode in options.mode.split(",")
+    ]
+
+
+async def _scores(
+    options: argparse.Namespace, conversations: Sequence[Conversation], surface: str, mode: str
+) -> list[Score]:
+    with TemporaryDirectory(dir=options.dir) as directory:
+        async with Asker(
+            Path(directory), surface, vectors=options.vectors, has_model=mode == MODES[0]
+        ) as asker:
+            await asker.store(conversations)
+            return [
+                score(await asker.ask(one.name, question.text, DEPTH), question, one.name)
+                for one in conversations
+                for question in one.questions
+            ]
+
+
+def _rows(scores: Sequence[Score]) -> Iterator[Row]:
+    for name in Score.METRICS:
+        yield _row(name, name, scores)
+    for category in sorted({one.category for one in scores}):
+        of_it = [one for one in scores if one.category == category]
+        for name in BY_CATEGORY:
+            yield _row(f"{name}, {category}", name, of_it)
+
+
+def _row(what: str, metric: str, scores: Sequence[Score]) -> Row:
+    low, high = interval(scores, metric)
+    return Row(what=what, value=mean(scores, metric), low=low, high=high, count=len(scores))

@@ -1,0 +1,73 @@
+"""The evaluation of what is found: its file, its figures, its way through the engine."""
+
+from __future__ import annotations
+
+from math import log2
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from bench.retrieval.conversations import Question, load
+from bench.retrieval.scores import Score, interval, mean, score
+
+DATA: Final = Path(__file__).with_name("conversations.json")
+
+
+def test_turns_carry_their_day_and_speaker_and_picture() -> None:
+    """Issue 6: the evaluation stores what its data says."""
+    one, two = load(DATA, "turns")
+    assert one.facts == {
+        "D1:1": "[9:00 am on 3 February, 2025] Ada: I have planted cherry trees behind the mill.",
+        "D1:2": "[9:00 am on 3 February, 2025] Ben: Lovely! How many?",
+        "D1:3": "[9:00 am on 3 February, 2025] Ada: Four of them."
+        " [shared image: a row of young trees]",
+        "D2:1": "[5:30 pm on 12 March, 2025] Ben: My boat has a new engine at last.",
+    }
+    assert [(q.category, set(q.evidence)) for q in one.questions] == [
+        ("single-hop", {"D1:1"}),
+        ("temporal", {"D2:1"}),
+        ("multi-hop", {"D1:1", "D1:3"}),
+    ]
+    assert two.name == "two"
+
+
+def test_observations_answer_for_the_turns_they_were_made_of() -> None:
+    """Issue 6: the same recipe is measured on observations."""
+    one, _ = load(DATA, "observations")
+    assert list(one.facts) == ["O0", "O1"]
+    assert [set(q.evidence) for q in one.questions] == [{"O0"}, {"O1"}, {"O0"}]
+
+
+def test_scores_are_those_worked_by_hand() -> None:
+    """Issue 6: R@k, MRR and nDCG@10."""
+    question = Question(text="?", category="c", evidence=frozenset("bdz"))
+    found = score(["a", "b", "c", "e", "f", "d"], question, "one").values
+    gained = 1 / log2(3) + 1 / log2(7)
+    assert found == pytest.approx(
+        {
+            "R@5": 1 / 3,
+            "R@8": 2 / 3,
+            "R@10": 2 / 3,
+            "MRR": 1 / 2,
+            "nDCG@10": gained / (1 + 1 / log2(3) + 1 / 2),
+        }
+    )
+
+
+def test_an_interval_holds_its_mean_and_widens_with_the_spread_over_conversations() -> None:
+    """Issue 6: intervals over conversations."""
+
+    def scores(*values: float) -> list[Score]:
+        return [
+            Score(conversation=str(number), category="c", values={"MRR": value})
+            for number, value in enumerate(values)
+            for _ in range(20)
+        ]
+
+    alike, apart = scores(0.5, 0.5), scores(0.2, 0.8)
+    assert mean(apart, "MRR") == pytest.approx(0.5)
+    assert interval(alike, "MRR") == (0.5, 0.5)
+    low, high = interval(apart, "MRR")
+    assert low == pytest.approx(0.2)
+    assert high == pytest.approx(0.8)
