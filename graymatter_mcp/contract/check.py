@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from jsonschema import Draft202012Validator
 
+from graymatter_mcp.contract.accept import compiled
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from graymatter_mcp.contract.load import Bundle, Schema
 
@@ -27,8 +29,8 @@ class Checker:
 
     def __init__(self, bundle: Bundle) -> None:
         # That the files are schemas is for a test to say: asking here costs each start 0.1 s.
-        self._inputs: Final = {t.name: Draft202012Validator(t.input_schema) for t in bundle.tools}
-        self._outputs: Final = {t.name: Draft202012Validator(t.output_schema) for t in bundle.tools}
+        self._inputs: Final = {t.name: _Rules(t.input_schema) for t in bundle.tools}
+        self._outputs: Final = {t.name: _Rules(t.output_schema) for t in bundle.tools}
 
     def check_input(self, tool: str, value: object) -> None:
         """Accept arguments exactly as the input file does.
@@ -60,7 +62,7 @@ class ValueChecker:
             schema: None takes everything that JSON can carry.
         """
         self._contract_id = contract_id
-        self._validator = Draft202012Validator({} if schema is None else schema)
+        self._rules = _Rules({} if schema is None else schema)
 
     def check(self, value: object) -> None:
         """Accept a value exactly as the schema does.
@@ -68,13 +70,23 @@ class ValueChecker:
         Raises:
             ContractViolationError: It does not fit; the message holds path and keyword.
         """
-        _check(self._validator, self._contract_id, value)
+        _check(self._rules, self._contract_id, value)
 
 
-def _check(validator: Draft202012Validator, contract_id: str, value: object) -> None:
+class _Rules:
+    """One schema: what accepts most values at once, and what knows why another does not fit."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.accepts: Final = compiled(schema)
+        self.validator: Final[Any] = Draft202012Validator(schema)  # its stubs are partly unknown
+
+
+def _check(rules: _Rules, contract_id: str, value: object) -> None:
     for name in _unsendable(value):
         raise ContractViolationError(f"{contract_id}: {_json_path([name])}: not JSON text")
-    errors = cast("Any", validator).iter_errors(value)  # its stubs are partly unknown
+    if rules.accepts is not None and rules.accepts(value):
+        return
+    errors = rules.validator.iter_errors(value)
     for error in errors:
         path = _json_path(error.absolute_path)
         raise ContractViolationError(f"{contract_id}: {path}: {error.validator}")
