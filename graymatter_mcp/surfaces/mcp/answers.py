@@ -47,6 +47,8 @@ class ToolAnswer:
 
     text: str
     structured: JsonObject | None = None
+    """JSON values alone, each number finite: whoever makes an answer has checked it, since the SDK
+    would write another number as null, against the tool's schema."""
     is_error: bool = False
     meta: JsonObject = field(default_factory=lambda: JsonObject())
     """Extra facts about the answer; keys start with ``graymatter/``."""

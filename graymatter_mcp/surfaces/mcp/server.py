@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import traceback
 from contextvars import ContextVar
@@ -165,8 +164,6 @@ def _tool(tool: ToolContract) -> types.Tool:
 
 
 def _result(answer: ToolAnswer) -> types.CallToolResult:
-    # The SDK would write a number that is not finite as null, against the tool's schema.
-    json.dumps(answer.structured, allow_nan=False)
     return types.CallToolResult(
         content=[types.TextContent(type="text", text=_valid(answer.text))],
         structured_content=None if answer.is_error else answer.structured,

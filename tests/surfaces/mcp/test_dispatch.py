@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -275,6 +276,15 @@ def test_an_answer_that_breaks_its_schema_is_logged_and_not_sent(
     assert answer == ToolAnswer(text=told, is_error=True)
     (record,) = caplog.records
     assert record.getMessage() == f"an answer breaks the contract: {tool}/output: {violation}"
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, object()])
+def test_what_json_cannot_hold_is_found_in_the_free_part_of_an_answer(odd: Any) -> None:
+    """Wire 4: behind this door the SDK would write null in its place, and a client refuse it."""
+    memory = RecordingMemory({"resume_checkpoint": checkpoint(state={"deep": [{"x": odd}]})})
+    answer = call("checkpoint_resume", {"agent_id": "a"}, memory)
+    told = "checkpoint resume error: internal error: the answer could not be made"
+    assert answer == ToolAnswer(text=told, is_error=True)
 
 
 def test_an_answer_that_cannot_be_built_does_not_hide_the_effect(

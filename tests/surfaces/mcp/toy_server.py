@@ -73,8 +73,6 @@ class ToyCalls:
             "refuse": self.refuse,
             "crash": self.crash,
             "surrogate": self.surrogate,
-            "infinite": self.infinite,
-            "off_schema": self.off_schema,
             "noise": self.noise,
             "hold": self.hold,
             "held": self.held,
@@ -115,14 +113,6 @@ class ToyCalls:
     async def surrogate(self, arguments: Mapping[str, object], caller: Caller) -> ToolAnswer:
         """Answer with text that has no UTF-8 form."""
         return ToolAnswer(text="half \ud83d", structured={"heard": "half \ud83d"})
-
-    async def infinite(self, arguments: Mapping[str, object], caller: Caller) -> ToolAnswer:
-        """Answer with a number that JSON does not know."""
-        return ToolAnswer(text="big", structured={"heard": float("inf")})
-
-    async def off_schema(self, arguments: Mapping[str, object], caller: Caller) -> ToolAnswer:
-        """Answer with something that is not JSON at all."""
-        return ToolAnswer(text="odd", structured={"heard": object()})  # pyright: ignore[reportArgumentType] - the point of it
 
     async def noise(self, arguments: Mapping[str, object], caller: Caller) -> ToolAnswer:
         """Make every kind of noise on stdout."""
