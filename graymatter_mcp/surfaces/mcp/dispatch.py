@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from graymatter_mcp.contract.check import Checker, ContractViolationError
 from graymatter_mcp.engine.restricted import restrict
+from graymatter_mcp.engine.scoped import memory_for
 from graymatter_mcp.errors import GraymatterError, InvalidArgumentError
 from graymatter_mcp.surfaces.mcp.answers import ToolAnswer, UnknownToolError
 from graymatter_mcp.surfaces.mcp.arguments import prepare
@@ -54,6 +55,7 @@ class Dispatcher:
         plane: DataPlane | None = None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
+        self._plane: Final = plane
         self._twins: Final = Twins(bundle, plane, now)
         self._handlers: Final = {
             tool.name: HANDLERS[tool.name] for tool in bundle.tools if tool.name not in self._twins
@@ -94,7 +96,7 @@ class Dispatcher:
 
     async def _carry_out(self, handler: Handler, call: Call) -> ToolAnswer:
         try:
-            result = await handler.effect(restrict(self._memory, call.caller.rights), call)
+            result = await handler.effect(self._reached(call.caller), call)
         except Exception as exc:  # noqa: BLE001 - as above
             if not isinstance(exc, GraymatterError):
                 _log_fault(call.tool, exc)
@@ -108,6 +110,12 @@ class Dispatcher:
         except Exception as exc:  # noqa: BLE001 - as above; the effect has taken place
             _log_fault(call.tool, exc)
         return _failure(broken_answer_text(call.tool, call.arguments, writes=handler.writes))
+
+    def _reached(self, caller: Caller) -> Memory:
+        """Return the memory as the caller may use it."""
+        if self._plane is None:
+            return restrict(self._memory, caller.rights)
+        return memory_for(self._memory, self._plane.accounts.reach, caller.who)
 
     def _answer(self, call: Call, outcome: Outcome) -> ToolAnswer:
         sent, left_out = fit(outcome, self._answer_budget)
