@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from graymatter_mcp.engine.plane.accounts import Accounts
     from graymatter_mcp.model.access import Caller
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.requests import CallKey
 
 
+Answer = TypeVar("Answer")
+
+
 class DataPlane(Protocol):
     """Twelve operations on facts, for a caller. Every failure is a `GraymatterError`.
 
@@ -38,6 +41,14 @@ class DataPlane(Protocol):
     @property
     def accounts(self) -> Accounts:
         """Users, projects, tokens, quotas, feed and audit; synchronous."""
+        ...
+
+    async def look_up(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        """Run in a thread what looks at the accounts."""
+        ...
+
+    async def alter(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        """Run in a thread what changes the accounts."""
         ...
 
     async def search(self, caller: Caller, request: SearchRequest) -> SearchResult:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graymatter_mcp.engine.plane.accounts import Accounts
 from graymatter_mcp.engine.plane.changes import Changer
@@ -14,10 +14,11 @@ from graymatter_mcp.engine.plane.search import Searcher
 from graymatter_mcp.engine.plane.writes import Parts, PlaneSettings, Recorder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from graymatter_mcp.engine.clock import Clock
     from graymatter_mcp.engine.models import ModelKeeper
+    from graymatter_mcp.engine.plane.base import Answer
     from graymatter_mcp.engine.workers import Workers
     from graymatter_mcp.model.access import Caller
     from graymatter_mcp.model.items import Item
@@ -94,6 +95,14 @@ class LocalDataPlane:
     def accounts(self) -> Accounts:
         """See the protocol."""
         return self._accounts
+
+    async def look_up(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        """See the protocol."""
+        return await self._workers.run(work, *args)
+
+    async def alter(self, work: Callable[..., Answer], *args: Any) -> Answer:
+        """See the protocol."""
+        return await self._workers.write(work, *args)
 
     async def search(self, caller: Caller, request: SearchRequest) -> SearchResult:
         """See the protocol."""

@@ -43,7 +43,7 @@ class Users:
         """
         self._reach.check_admin(caller)
         found = self._ledger.book.users.found(("tenant", caller.tenant))
-        return sorted(found, key=lambda user: (user.created_at, user.id))
+        return sorted(found, key=lambda user: (user.created_at, user.id != LOCAL, user.id))
 
     def create(
         self, caller: Caller, username: str, role: Role = Role.USER, tenant: str | None = None

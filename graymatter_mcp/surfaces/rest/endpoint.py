@@ -38,6 +38,7 @@ REPLAYED: Final = (b"idempotency-replayed", b"true")
 INTERNAL: Final = error_answer(500, "internal server error")
 FAILED_PARTS: Final = frozenset({"results", "degraded", "abstained", "relevant", "recent"})
 """What stands beside the error where a search found nothing since a leg was away."""
+NO_CONTENT: Final = 204
 _UNAVAILABLE: Final = "store unavailable"
 _READ_ONLY: Final = "store is read-only"
 
@@ -99,7 +100,8 @@ class RestEndpoint:
             logger.error("an answer broke the contract: %s", exc)  # noqa: TRY400
             return INTERNAL
         headers = (REPLAYED,) if reply.is_replayed else ()
-        return _sent(reply.status, encoded(reply.body), *headers)
+        body = b"" if reply.status == NO_CONTENT else encoded(reply.body)
+        return _sent(reply.status, body, *headers)
 
     def _key(self, request: HttpRequest, fields: dict[str, Any]) -> CallKey | None:
         """Return under what a write takes effect once, if it has a key.
