@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from graymatter_mcp.errors import InvalidArgumentError
 from graymatter_mcp.model.ids import Namespace
 
 LOCAL: Final = "local"
@@ -68,8 +69,13 @@ def shelf(scope: Scope, name: str) -> Namespace:
 
     Args:
         scope: Its owner.
-        name: As callers know it; must not begin with `MARK`.
+        name: As callers know it.
+
+    Raises:
+        InvalidArgumentError: It begins with `MARK`, and so could name a shelf of somebody else.
     """
+    if name.startswith(MARK):
+        raise InvalidArgumentError("namespace must not begin with U+001F")
     return Namespace(Shelf(scope.prefix + name))
 
 
