@@ -25,6 +25,12 @@ if TYPE_CHECKING:
         Updated,
         Written,
     )
+    from graymatter_mcp.model.reports import (
+        ExportPage,
+        Imported,
+        ImportEntry,
+        ImportFailure,
+    )
     from graymatter_mcp.model.requests import CallKey
 
 
@@ -105,4 +111,33 @@ class DataPlane(Protocol):
 
     async def stats(self, caller: Caller) -> PlaneStats:
         """Count everything that the caller can see."""
+        ...
+
+    async def export(self, caller: Caller, after_id: str = "", limit: int = 200) -> ExportPage:
+        """Return a part of all that the caller owns or shares, ids ascending.
+
+        Args:
+            caller: Who.
+            after_id: Last id of the page before; empty for the first one.
+            limit: Length of the page.
+        """
+        ...
+
+    async def import_entries(
+        self,
+        caller: Caller,
+        entries: Sequence[ImportEntry],
+        failed: Sequence[ImportFailure] = (),
+        project: str | None = None,
+        key: CallKey | None = None,
+    ) -> Answered[Imported]:
+        """Store entries of an export as they were; twice adds nothing.
+
+        Args:
+            caller: Who.
+            entries: Checked.
+            failed: Entries of the request that were not sound, for the answer.
+            project: Reference that was sent.
+            key: Of the call.
+        """
         ...

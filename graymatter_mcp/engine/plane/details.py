@@ -78,9 +78,12 @@ class Details:
             "k": self.kept,
             "x": self.is_sensitivity_explicit,
             "c": self.confidence,
+            "s": self.session,
             "u": to_microseconds(self.updated_at),
         }
-        present = {key: value for key, value in record.items() if value not in (None, {}, False)}
+        present = {
+            key: value for key, value in record.items() if value not in (None, "", {}, False)
+        }
         return FactDetails(
             namespace=namespace,
             fact_id=fact_id,
@@ -127,7 +130,6 @@ class Row:
     created_at: int
     content_at: int
     agent_name: str = ""
-    session: str = ""
 
 
 def read_details(row: Row, text: str) -> Details:
@@ -151,7 +153,7 @@ def read_details(row: Row, text: str) -> Details:
         source_type=record.get("t"),
         captured_from=record.get("f"),
         agent_name=row.agent_name,
-        session=row.session,
+        session=record.get("s", ""),
         metadata=record.get("m", {}),
         kept=record.get("k", {}),
         sensitivity=level_of(row.sensitivity, text),

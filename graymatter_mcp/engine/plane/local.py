@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graymatter_mcp.engine.plane.accounts import Accounts
 from graymatter_mcp.engine.plane.changes import Changer
 from graymatter_mcp.engine.plane.corpus import Corpora
+from graymatter_mcp.engine.plane.portability import Exporter, Importer
 from graymatter_mcp.engine.plane.reads import Reader
 from graymatter_mcp.engine.plane.search import Searcher
 from graymatter_mcp.engine.plane.writes import Parts, PlaneSettings, Recorder
@@ -36,6 +37,12 @@ if TYPE_CHECKING:
         SearchResult,
         Updated,
         Written,
+    )
+    from graymatter_mcp.model.reports import (
+        ExportPage,
+        Imported,
+        ImportEntry,
+        ImportFailure,
     )
     from graymatter_mcp.model.requests import CallKey
     from graymatter_mcp.model.scopes import Scope
@@ -86,6 +93,8 @@ class LocalDataPlane:
         self._reader = Reader(parts, Searcher(store, models, analyzer, calibrations or {}))
         self._recorder = Recorder(parts)
         self._changer = Changer(parts, self._recorder)
+        self._exporter = Exporter(parts)
+        self._importer = Importer(parts, self._recorder)
         self._started_at = time.monotonic()
 
     def _entries_of(self, scopes: Sequence[Scope]) -> int:
@@ -163,6 +172,21 @@ class LocalDataPlane:
     def _stats(self, caller: Caller) -> PlaneStats:
         uptime_ms = int((time.monotonic() - self._started_at) * 1000)
         return self._reader.stats(caller, last_decay_at=None, uptime_ms=uptime_ms)
+
+    async def export(self, caller: Caller, after_id: str = "", limit: int = 200) -> ExportPage:
+        """See the protocol."""
+        return await self._workers.rank(self._exporter.page, caller, after_id, limit)
+
+    async def import_entries(
+        self,
+        caller: Caller,
+        entries: Sequence[ImportEntry],
+        failed: Sequence[ImportFailure] = (),
+        project: str | None = None,
+        key: CallKey | None = None,
+    ) -> Answered[Imported]:
+        """See the protocol."""
+        return await self._workers.write(self._importer.take, caller, entries, failed, project, key)
 
     def close(self) -> None:
         """Finish what follows answers; the store stays open."""
