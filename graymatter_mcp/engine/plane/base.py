@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         Written,
     )
     from graymatter_mcp.model.reports import (
+        Decayed,
         ExportPage,
         Imported,
         ImportEntry,
@@ -139,5 +140,14 @@ class DataPlane(Protocol):
             failed: Entries of the request that were not sound, for the answer.
             project: Reference that was sent.
             key: Of the call.
+        """
+        ...
+
+    async def decay(self, caller: Caller, effective_days: int | None = None) -> Decayed:
+        """Demote, promote and expire the facts of an admin's tenant now.
+
+        Args:
+            caller: An admin.
+            effective_days: How long a fact without a retention stays warm; None for the setting.
         """
         ...

@@ -14,6 +14,7 @@ from graymatter_mcp.policy.sensitivity import inferred as inferred_sensitivity
 from graymatter_mcp.store.base import FactDetails
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
     from graymatter_mcp.model.checkpoints import JsonObject
@@ -111,11 +112,7 @@ class Details:
     @property
     def base_days(self) -> int | None:
         """How long a fact of this retention stays warm unread; None where none was given."""
-        retention = self.kept.get("retention")
-        if isinstance(retention, dict):
-            days = retention.get("baseEffectiveDays")
-            return days if isinstance(days, int) else None
-        return None
+        return base_days_of(self.kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +180,13 @@ def level_of(stored: int, text: str) -> str:
 def inferred_level(text: str) -> str:
     """Return the level of a text that nobody gave one."""
     return inferred_sensitivity(None, None, text)[0]
+
+
+def base_days_of(kept: Mapping[str, Any]) -> int | None:
+    """Return `baseEffectiveDays` of the retention among server-owned keys, if there is one."""
+    retention = kept.get("retention")
+    days = cast("dict[str, Any]", retention).get("baseEffectiveDays") if retention else None
+    return days if isinstance(days, int) else None
 
 
 def own_keys(metadata: JsonObject) -> JsonObject:

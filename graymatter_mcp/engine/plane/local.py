@@ -12,10 +12,12 @@ from graymatter_mcp.engine.plane.corpus import Corpora
 from graymatter_mcp.engine.plane.portability import Exporter, Importer
 from graymatter_mcp.engine.plane.reads import Reader
 from graymatter_mcp.engine.plane.search import Searcher
+from graymatter_mcp.engine.plane.upkeep import SETTLING, Upkeep, Upkeeper
 from graymatter_mcp.engine.plane.writes import Parts, PlaneSettings, Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from datetime import timedelta
 
     from graymatter_mcp.engine.clock import Clock
     from graymatter_mcp.engine.models import ModelKeeper
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         Written,
     )
     from graymatter_mcp.model.reports import (
+        Decayed,
         ExportPage,
         Imported,
         ImportEntry,
@@ -63,8 +66,10 @@ class LocalDataPlane:
         workers: Workers,
         settings: PlaneSettings | None = None,
         calibrations: Mapping[str, Calibration] | None = None,
+        *,
+        upkeep_after: timedelta = SETTLING,
     ) -> None:
-        """Compose; nothing is read but the accounts.
+        """Compose; nothing is read but the accounts and the time of the last upkeep.
 
         Args:
             store: Shared with the core's engine, which closes it.
@@ -74,6 +79,7 @@ class LocalDataPlane:
             workers: Of the engine.
             settings: The defaults where None.
             calibrations: Constants by model key; none where None.
+            upkeep_after: How long the first pass of upkeep waits at least.
         """
         turn = threading.RLock()
         corpora = Corpora(store, analyzer)
@@ -90,11 +96,17 @@ class LocalDataPlane:
         )
         self._parts = parts
         self._workers = workers
-        self._reader = Reader(parts, Searcher(store, models, analyzer, calibrations or {}))
+        self._reader = Reader(
+            parts,
+            Searcher(store, models, analyzer, calibrations or {}),
+            base_days=parts.settings.base_days,
+        )
         self._recorder = Recorder(parts)
         self._changer = Changer(parts, self._recorder)
         self._exporter = Exporter(parts)
         self._importer = Importer(parts, self._recorder)
+        self._upkeep = Upkeep(parts)
+        self._upkeeper = Upkeeper(parts, self._upkeep, settling=upkeep_after)
         self._started_at = time.monotonic()
 
     def _entries_of(self, scopes: Sequence[Scope]) -> int:
@@ -171,7 +183,8 @@ class LocalDataPlane:
 
     def _stats(self, caller: Caller) -> PlaneStats:
         uptime_ms = int((time.monotonic() - self._started_at) * 1000)
-        return self._reader.stats(caller, last_decay_at=None, uptime_ms=uptime_ms)
+        last_decay_at = self._upkeep.last_decay_at(caller.tenant)
+        return self._reader.stats(caller, last_decay_at=last_decay_at, uptime_ms=uptime_ms)
 
     async def export(self, caller: Caller, after_id: str = "", limit: int = 200) -> ExportPage:
         """See the protocol."""
@@ -188,6 +201,11 @@ class LocalDataPlane:
         """See the protocol."""
         return await self._workers.write(self._importer.take, caller, entries, failed, project, key)
 
+    async def decay(self, caller: Caller, effective_days: int | None = None) -> Decayed:
+        """See the protocol."""
+        return await self._workers.write(self._upkeep.decay, caller, effective_days)
+
     def close(self) -> None:
         """Finish what follows answers; the store stays open."""
+        self._upkeeper.close()
         self._reader.close()

@@ -9,7 +9,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from graymatter_mcp.engine.plane.details import inferred_level, parsed_record
+from graymatter_mcp.engine.plane.details import base_days_of, inferred_level, parsed_record
 from graymatter_mcp.model.times import from_microseconds
 from graymatter_mcp.policy.entities import entities
 from graymatter_mcp.policy.sensitivity import SENSITIVITIES
@@ -26,10 +26,15 @@ if TYPE_CHECKING:
     from graymatter_mcp.ranking.tokens import Analyzer
     from graymatter_mcp.store.base import Edge, Snapshot
 
-SUBJECT, DAY, MONTH, YEAR, LEVEL, IS_CURRENT, CONFIDENCE, TOKENS = range(8)
+SUBJECT, DAY, MONTH, YEAR, LEVEL, IS_CURRENT, CONFIDENCE, TOKENS, BASE_DAYS = range(9)
 """Columns: id of the subject, parts of the day, inferred level, whether the type tells a present
-state, the writer's confidence in billionths, and content tokens of the text."""
-_COLUMNS: Final = 8
+state, the writer's confidence in billionths, content tokens of the text, and `baseEffectiveDays` of
+the retention."""
+_COLUMNS: Final = 9
+NO_DETAILS: Final = -1
+"""In `BASE_DAYS`: of a fact that the core wrote."""
+NO_RETENTION: Final = 0
+"""In `BASE_DAYS`: of a fact without a retention of its own."""
 NO_SUBJECT: Final = 0
 NO_NUMBER: Final = -1
 """Of a fact whose writer gave no confidence as a number."""
@@ -56,6 +61,7 @@ class ShelfIndex:
         self.rows_naming: dict[str, list[int]] = {}
         """Rows that mention an entity, ascending."""
         self._columns = np.empty((0, _COLUMNS), np.int32)
+        self._updated_at = np.empty(0, np.int64)
         self._size = 0
         self._by_text: dict[str, list[int]] = {}
         self._links: tuple[int, list[Edge]] | None = None
@@ -84,6 +90,9 @@ class ShelfIndex:
             grown = np.zeros((max(size, 2 * len(self._columns)), _COLUMNS), np.int32)
             grown[: self._size] = self._columns[: self._size]
             self._columns = grown
+            updated_at = np.zeros(len(grown), np.int64)
+            updated_at[: self._size] = self._updated_at[: self._size]
+            self._updated_at = updated_at
         more = max(size - self._size, 0)
         self._known += [""] * more
         self.entities += [()] * more
@@ -92,7 +101,8 @@ class ShelfIndex:
     def _read(self, row: int, text: str, record: str, created_at: int) -> None:
         parsed = parsed_record(record) if record else {}
         metadata = cast("dict[str, Any]", parsed.get("m", {}))
-        kind = cast("dict[str, Any]", parsed.get("k", {})).get("memoryType")
+        kept = cast("dict[str, Any]", parsed.get("k", {}))
+        kind = kept.get("memoryType")
         sure = parsed.get("c")
         named = entities(text, known=self._subject_ids)
         subject = subject_of(text, _text_of(metadata.get("subject")), named) or ""
@@ -108,7 +118,9 @@ class ShelfIndex:
             kind in CURRENT_STATE_TYPES,
             NO_NUMBER if sure is None else round(sure * CERTAIN),
             content_tokens(tokenize(text)),
+            base_days_of(kept) or NO_RETENTION if record else NO_DETAILS,
         )
+        self._updated_at[row] = parsed.get("u", 0)
         for entity in self.entities[row]:
             self.rows_naming[entity].remove(row)
         self.entities[row] = named
@@ -157,6 +169,10 @@ class ShelfIndex:
     def column(self, number: int, size: int) -> NDArray[np.int32]:
         """Return one of the columns named below, of the first rows."""
         return self._columns[:size, number]
+
+    def updated_at(self, snapshot: Snapshot) -> NDArray[np.int64]:
+        """Return the microsecond of each row's last change of content or fields."""
+        return np.maximum(self._updated_at[: snapshot.size], snapshot.content_at)
 
 
 class ShelfIndexes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from graymatter_mcp.engine.once import Turns
@@ -13,6 +14,7 @@ from graymatter_mcp.engine.plane.draft import Draft
 from graymatter_mcp.errors import ConflictError, FactChangedError
 from graymatter_mcp.model.plane import Answered, Written
 from graymatter_mcp.model.scopes import shelf
+from graymatter_mcp.policy.decay import DEFAULT_BASE_DAYS
 from graymatter_mcp.policy.gate import rejection
 from graymatter_mcp.store.base import NewVectors, PendingVector, Receipt
 
@@ -49,6 +51,10 @@ class PlaneSettings:
     """Characters of a captured text; 0 for no limit."""
     personal_terms: tuple[str, ...] = ()
     """Words that make a fact relevant to its user."""
+    base_days: int = DEFAULT_BASE_DAYS
+    """How long a fact without a retention of its own stays warm unread."""
+    upkeep_every: timedelta = timedelta(hours=6)
+    """Between passes of decay and expiry; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

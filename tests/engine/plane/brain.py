@@ -11,9 +11,12 @@ from graymatter_mcp.engine.models import ModelKeeper
 from graymatter_mcp.engine.plane.local import LocalDataPlane
 from graymatter_mcp.engine.workers import Workers
 from graymatter_mcp.model.access import LOCAL_CALLER, Caller
+from graymatter_mcp.model.facts import Fact
+from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.model.plane import NewEntry, SearchRequest, Where
 from graymatter_mcp.model.reports import ImportEntry
-from graymatter_mcp.ranking.tokens import Analyzer
+from graymatter_mcp.ranking.tokens import Analyzer, tokenize
+from graymatter_mcp.store.base import FactPatch, NewFact, WriteBatch
 from graymatter_mcp.store.duckdb.store import DuckDBStore
 from tests.engine.desk import DEADLINE_S, HandClock
 
@@ -87,6 +90,26 @@ class Brain:
     ) -> Written:
         self.now.forward(seconds=1)
         return self.run(call, caller, NewEntry(content=content, **fields)).answer
+
+    def core(self, text: str, label: str = "") -> FactId:
+        """Store a fact as the core does, on the shelf `default`."""
+        self.now.forward(seconds=1)
+        at, fact_id = self.clock.stamp()
+        fact = Fact(
+            id=fact_id,
+            agent_id=Namespace("default"),
+            text=text,
+            created_at=at,
+            accessed_at=at,
+            confidence=label,
+        )
+        self.store.apply(WriteBatch(at=at, facts=(NewFact(fact=fact, terms=tokenize(text)),)))
+        return fact_id
+
+    def pin(self, fact_id: FactId) -> None:
+        """Pin a fact as the core does."""
+        pin = FactPatch(namespace=Namespace("default"), fact_id=fact_id, pinned_at=self.now.now)
+        self.store.apply(WriteBatch(at=self.now.now, patches=(pin,)))
 
     def search(self, query: str, caller: Caller = LOCAL_CALLER, **fields: Any) -> list[Item]:
         """Search; the returned facts count as read."""

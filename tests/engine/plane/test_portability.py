@@ -10,13 +10,9 @@ import pytest
 
 from graymatter_mcp.errors import ReadOnlyError
 from graymatter_mcp.model.access import LOCAL_CALLER, Rights
-from graymatter_mcp.model.facts import Fact
-from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.model.plane import EntryUpdate
 from graymatter_mcp.model.reports import ImportEntry, ImportFailure
 from graymatter_mcp.model.requests import CallKey
-from graymatter_mcp.ranking.tokens import tokenize
-from graymatter_mcp.store.base import NewFact, WriteBatch
 from tests.engine.plane.brain import Brain, as_import, without_id
 
 if TYPE_CHECKING:
@@ -25,8 +21,6 @@ if TYPE_CHECKING:
 
     from anyio.from_thread import BlockingPortal
 
-    from graymatter_mcp.model.ids import FactId
-
 
 @pytest.fixture
 def brain(portal: BlockingPortal, tmp_path: Path) -> Iterator[Brain]:
@@ -34,21 +28,6 @@ def brain(portal: BlockingPortal, tmp_path: Path) -> Iterator[Brain]:
     brain = Brain(portal, tmp_path / "gray.duckdb")
     yield brain
     brain.close()
-
-
-def labelled(brain: Brain, text: str, label: str) -> FactId:
-    """Store a fact as the core does."""
-    at, fact_id = brain.clock.stamp()
-    fact = Fact(
-        id=fact_id,
-        agent_id=Namespace("default"),
-        text=text,
-        created_at=at,
-        accessed_at=at,
-        confidence=label,
-    )
-    brain.store.apply(WriteBatch(at=at, facts=(NewFact(fact=fact, terms=tokenize(text)),)))
-    return fact_id
 
 
 def filled(brain: Brain) -> None:
@@ -60,7 +39,7 @@ def filled(brain: Brain) -> None:
     old = brain.remember("The old wiki holds the runbooks", metadata={"team": "core"})
     update = EntryUpdate(id=str(old.id), metadata={"lifecycleStatus": "deprecated", "team": "core"})
     brain.run(brain.plane.update, LOCAL_CALLER, update)
-    labelled(brain, "Ana owns the release train", "verified")
+    brain.core("Ana owns the release train", "verified")
     brain.search("release train")
 
 
