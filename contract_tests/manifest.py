@@ -15,6 +15,7 @@ from contract_tests.promises import (
     http,
     plane,
     plane_wire,
+    plane_writes,
     processes,
     recall,
     storage,
@@ -41,6 +42,7 @@ PROMISES: Final[Mapping[str, Promise]] = {
         http,
         plane,
         plane_wire,
+        plane_writes,
         storage,
         contract,
     )

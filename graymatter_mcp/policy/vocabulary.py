@@ -87,6 +87,8 @@ UNITS: Final = _words(
     " kg g mg lb lbs oz l ml w kw kwh mah v hz khz mhz ghz fps rpm qps rps tps bps kbps mbps gbps"
     " x usd eur gbp chf % °c °f $ € £ ¥ ₹"
 )
+FUSED: Final = UNITS | _words("can will shall should would could must might need ought dare did")
+"""Words of a frame that a text may write as part of another word: 16GB, cannot, won't."""
 
 ROLES: Final = _words(
     "staging production prod dev development test testing qa uat preview sandbox canary demo"

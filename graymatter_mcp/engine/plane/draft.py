@@ -13,6 +13,7 @@ import numpy as np
 from graymatter_mcp.engine.plane.corpus import Filter
 from graymatter_mcp.model.ids import UNSET
 from graymatter_mcp.policy.claims import claims
+from graymatter_mcp.policy.vocabulary import FUSED
 from graymatter_mcp.ranking.tokens import tokenize
 from graymatter_mcp.store.base import FactPatch, NewFact, WriteBatch
 
@@ -124,7 +125,7 @@ class Draft:
         """Return the live, unpinned facts of a shelf that a judge picks by their text.
 
         Asked are those that hold all words of a frame of the content, for whoever contradicts it or
-        says it again does.
+        says it again does; but not those that a text may write as part of another word.
 
         Args:
             namespace: The shelf.
@@ -151,7 +152,7 @@ class Draft:
 
     def _frames(self, content: str) -> list[tuple[str, ...]]:
         frames = (
-            tuple(dict.fromkeys(self._analyzer.index_terms(claim.frame_tokens)))
+            tuple(dict.fromkeys(self._analyzer.index_terms(_sure(claim.frame_tokens))))
             for claim in claims(content)
         )
         return [terms for terms in dict.fromkeys(frames) if terms]
@@ -244,6 +245,11 @@ def _patch(entry: Entry) -> FactPatch | None:
         superseded_by=UNSET if entry.superseded_by == fact.superseded_by else entry.superseded_by,
         confidence=UNSET if entry.confidence == fact.confidence else entry.confidence,
     )
+
+
+def _sure(tokens: Sequence[str]) -> Sequence[str]:
+    """Return the words that stand by themselves in every text of their frame; all if none does."""
+    return [token for token in tokens if token not in FUSED] or tokens
 
 
 def _holders(part: Part, terms: Sequence[str]) -> list[int]:
