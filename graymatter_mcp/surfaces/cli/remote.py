@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graymatter_mcp.errors import InvalidArgumentError
 from graymatter_mcp.surfaces.access import Access, open_access
 from graymatter_mcp.surfaces.cli.daemon import take_over
-from graymatter_mcp.surfaces.credentials import OpenDoor
+from graymatter_mcp.surfaces.credentials import BearerAuthenticator, OpenDoor
 from graymatter_mcp.surfaces.http.limits import HttpLimits
 from graymatter_mcp.surfaces.http.places import Places, read_address
 from graymatter_mcp.surfaces.http.proxies import Proxies
@@ -126,6 +126,8 @@ class _Door:
         from graymatter_mcp.surfaces.mcp.http import McpEndpoint
         from graymatter_mcp.surfaces.rest.routes import rest_routes
 
+        if isinstance(self._access.authenticator, BearerAuthenticator):
+            self._access.authenticator.use(memory.plane.accounts)
         endpoint = McpEndpoint(build(), frozenset(tool.name for tool in bundle.tools))
         app = HttpApp(
             memory,

@@ -13,8 +13,9 @@ from graymatter_mcp.errors import ErrorCode, GraymatterError, InvalidArgumentErr
 from graymatter_mcp.model.requests import CallKey
 from graymatter_mcp.surfaces.error_map import ERROR_MAP, reason_of
 from graymatter_mcp.surfaces.mcp.answers import ToolAnswer
+from graymatter_mcp.surfaces.rest.all_operations import BY_ROUTE, BY_TOOL
 from graymatter_mcp.surfaces.rest.bodies import encoded
-from graymatter_mcp.surfaces.rest.operations import OPERATIONS, TWIN_BYTES, TWINS, Asked
+from graymatter_mcp.surfaces.rest.operations import TWIN_BYTES, Asked
 from graymatter_mcp.surfaces.rest.rules import check_arguments
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class Twins:
 
 class _Twin:
     def __init__(self, tool: ToolContract) -> None:
-        self.operation: Operation = TWINS.get(tool.name) or OPERATIONS[tool.route]
+        self.operation: Operation = BY_TOOL.get(tool.name) or BY_ROUTE[tool.route]
         self._writes = not tool.annotations["readOnlyHint"]
         self._checker = ValueChecker(f"{tool.name}/output", tool.output_schema)
 

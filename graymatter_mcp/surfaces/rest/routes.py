@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from graymatter_mcp.contract.routes import load_routes
 from graymatter_mcp.surfaces.http.limits import MIB
 from graymatter_mcp.surfaces.http.routes import Route
+from graymatter_mcp.surfaces.rest.all_operations import BY_ROUTE
 from graymatter_mcp.surfaces.rest.endpoint import RestEndpoint
-from graymatter_mcp.surfaces.rest.operations import OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ SESSION_PATHS: Final = "/v1/me/"
 
 def rest_routes(
     plane: DataPlane,
-    operations: Mapping[str, Operation] = OPERATIONS,
+    operations: Mapping[str, Operation] = BY_ROUTE,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> list[Route]:
     """Return every route that has somebody to carry it out.
