@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graymatter_mcp.engine.plane.corpus import Filter
+from graymatter_mcp.engine.plane.cosines import cosines
 from graymatter_mcp.model.ids import UNSET
 from graymatter_mcp.policy.claims import claims
 from graymatter_mcp.policy.vocabulary import FUSED
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.ranking.tokens import Analyzer
     from graymatter_mcp.store.base import Event, MemoryStore, NewVectors, Receipt
 
-UNIT: Final = 32767.0**2
 _ALL_LEVELS: Final = "sensitive"
 
 
@@ -162,12 +162,12 @@ class Draft:
     ) -> list[Entry]:
         """Return the live facts of a shelf nearest to a text, of at least a cosine."""
         part = self.part(namespace)
-        products = part.snapshot.similarities(windows)
-        if products is None:
+        near = cosines(part.snapshot, windows)
+        if near is None:
             return []
-        best = np.argsort(-products, kind="stable")[:count].tolist()
-        near = [row for row in best if products[row] / UNIT >= at_least]
-        entries = [self.entry_of(part, row) for row in near]
+        best = np.argsort(-near, kind="stable")[:count].tolist()
+        rows = [row for row in best if near[row] >= at_least]
+        entries = [self.entry_of(part, row) for row in rows]
         return [entry for entry in entries if entry.is_live]
 
     def batch(

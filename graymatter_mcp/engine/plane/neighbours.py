@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graymatter_mcp.engine.plane.search import MANY, UNIT, links_of
+from graymatter_mcp.engine.plane.cosines import cosines
+from graymatter_mcp.engine.plane.search import MANY, links_of
 from graymatter_mcp.engine.write import as_fact_id
 from graymatter_mcp.ranking.paths import Graph, neighbours
 
@@ -125,13 +126,12 @@ class FactGraph:
     def _nearest(self, at: int, row: int, count: int) -> list[tuple[int, float]]:
         snapshot = self._corpus.parts[at].snapshot
         windows = snapshot.vectors(row) if count else None
-        products = None if windows is None else snapshot.similarities(windows)
-        if products is None:
+        near = None if windows is None else cosines(snapshot, windows)
+        if near is None:
             return []
-        products = products.copy()
-        products[row] = -np.inf
-        best: list[int] = np.argsort(-products, kind="stable")[:count].tolist()
-        pairs = [(other, min(1.0, float(products[other]) / UNIT)) for other in best]
+        near[row] = -np.inf
+        best: list[int] = np.argsort(-near, kind="stable")[:count].tolist()
+        pairs = [(other, float(near[other])) for other in best]
         return [(other, cosine) for other, cosine in pairs if cosine >= NEAR]
 
     def _mentioning(self, at: int, row: int) -> Iterable[tuple[int, float]]:

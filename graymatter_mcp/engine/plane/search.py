@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graymatter_mcp.embedding.base import EmbeddingError
+from graymatter_mcp.engine.plane.cosines import cosines
 from graymatter_mcp.engine.plane.keywords import keyword_leg, query_terms
 from graymatter_mcp.engine.plane.shelf_index import CERTAIN, CONFIDENCE, IS_CURRENT, SUBJECT, TOKENS
 from graymatter_mcp.engine.write import AGENT_LINK, as_fact_id
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.ranking.tokens import Analyzer
     from graymatter_mcp.store.base import MemoryStore
 
-UNIT: Final = 32767.0**2
-"""Fixed-point product of a unit vector with itself."""
 DAY_US: Final = 86_400_000_000.0
 MANY: Final = 50
 """Facts of a shelf that an entity may stand in and still join them."""
@@ -179,9 +178,9 @@ class Searcher:
             return None, True
         if vector is None:
             return None, self._models.is_wanted
-        found = [part.snapshot.similarities(vector) for part in corpus.parts]
+        found = [cosines(part.snapshot, vector) for part in corpus.parts]
         columns = [
-            np.full(part.snapshot.size, -np.inf) if one is None else one.astype(np.float64) / UNIT
+            np.full(part.snapshot.size, -np.inf) if one is None else one
             for part, one in zip(corpus.parts, found, strict=True)
         ]
         return corpus.joined(columns).astype(np.float64), False
