@@ -23,6 +23,17 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:duplicate": Promise(
         "D41", "A text that its shelf holds already strengthens that fact and makes no other."
     ),
+    "plane:supersede-all": Promise(
+        "D40", "Every fact that is taken back goes, in one transaction that a failure undoes."
+    ),
+    "plane:refine": Promise(
+        "D42", "A text that says a fact again with more words takes its place under the same id."
+    ),
+    "plane:late-vectors": Promise(
+        "D44", "Without a model facts are stored and found by words; vectors follow, oldest first."
+    ),
+    "plane:recap": Promise("D45", "The items of a recap are captured in order: all or none."),
+    "plane:pinned": Promise("D46", "A pinned fact is neither rewritten nor superseded."),
     "plane:sensitivity": Promise(
         "D43", "What looks like a secret is sensitive and hidden, unless a level was given."
     ),
