@@ -23,6 +23,8 @@ SAFETY_HEADERS: Final = {
 }
 MEDIA_TYPE: Final = "application/json; charset=utf-8"
 REQUEST_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+INTERNAL: Final = {"plane": "internal server error", "legacy": "internal error"}
+"""All that is ever said of a fault of our own."""
 _LEAKS: Final = ("Traceback", 'File "', "Exception", "duckdb", "site-packages")
 _BEFORE_ROUTES: Final = frozenset({400, 403, 404, 405, 408, 429, 431, 503})
 """Of requests that no route was found for, or none was asked."""
@@ -39,9 +41,12 @@ def check_answer(method: str, path: str, answer: Response) -> None:
     assert REQUEST_ID.fullmatch(headers["x-request-id"])
     assert headers.get("content-type") == (MEDIA_TYPE if answer.body else None)
     assert (answer.status == 204) is (not answer.body)
-    if answer.status >= 400:
-        _check_words(answer)
     route = _route(method, path)
+    if answer.status >= 400 and "error" not in answer.document:
+        assert route is not None
+        assert answer.status in route.failures, "a refusal says why"
+    elif answer.status >= 400:
+        _check_words(answer, INTERNAL["legacy" if _is_legacy(route) else "plane"])
     if route is None:
         assert answer.status in _BEFORE_ROUTES
         _error_schema().validate(answer.document)
@@ -51,14 +56,18 @@ def check_answer(method: str, path: str, answer: Response) -> None:
         _validator(route.name, answer.status).validate(answer.document)
 
 
-def _check_words(answer: Response) -> None:
+def _is_legacy(route: RouteContract | None) -> bool:
+    return route is not None and route.family == "legacy"
+
+
+def _check_words(answer: Response, internal: str) -> None:
     text = answer.document["error"]
     assert text
     assert not [leak for leak in _LEAKS if leak in answer.body.decode()], text
     assert (answer.status == 401) is ("www-authenticate" in answer.headers)
     assert answer.status != 405 or answer.headers["allow"]
     assert answer.status != 429 or int(answer.headers["retry-after"]) > 0
-    assert answer.status != 500 or answer.body == b'{"error":"internal server error"}'
+    assert answer.status != 500 or answer.document == {"error": internal}
 
 
 def _route(method: str, path: str) -> RouteContract | None:

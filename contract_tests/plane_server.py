@@ -27,6 +27,7 @@ from graymatter_mcp.surfaces.live_tokens import LiveTokens
 from graymatter_mcp.surfaces.mcp.dispatch import Dispatcher
 from graymatter_mcp.surfaces.mcp.http import McpEndpoint
 from graymatter_mcp.surfaces.mcp.server import build_server
+from graymatter_mcp.surfaces.rest.legacy import legacy_routes
 from graymatter_mcp.surfaces.rest.routes import rest_routes
 from graymatter_mcp.surfaces.tokens import TokenFile
 
@@ -84,7 +85,10 @@ class PlaneServer:
             Places((), (), address),
             Proxies(()),
             limits,
-            more=rest_routes(self.memory.plane, now=clock.now),
+            more=[
+                *rest_routes(self.memory.plane, now=clock.now),
+                *legacy_routes(self.memory),
+            ],
         )
         self.listener = Listener(bind(address), app.gate, limits, None)
         self.port = self.listener.address.port

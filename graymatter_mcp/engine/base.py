@@ -157,6 +157,10 @@ class Memory(Protocol):
         """Return all records, retired facts and aliases included, newest first."""
         ...
 
+    async def newest(self, namespace: Namespace, limit: int) -> list[Fact]:
+        """Return the live facts that a recall could give, newest first, this many at most."""
+        ...
+
     async def list_agents(self) -> list[Namespace]:
         """Return every namespace ever written to."""
         ...
@@ -173,6 +177,10 @@ class Memory(Protocol):
 
     async def delete(self, namespace: Namespace, fact_id: FactId) -> None:
         """Erase one record for good."""
+        ...
+
+    async def erase(self, namespace: Namespace, fact_id: FactId) -> bool:
+        """Erase one record for good; return whether there was one."""
         ...
 
     async def default_confidence_weight(self) -> float:

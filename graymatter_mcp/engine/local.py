@@ -404,6 +404,14 @@ class LocalMemory:
         """See the protocol."""
         return await self._workers.run(self._store.list, checked_namespace(namespace))
 
+    async def newest(self, namespace: Namespace, limit: int) -> list[Fact]:
+        """See the protocol."""
+        return await self._workers.run(self._newest, checked_namespace(namespace), limit)
+
+    def _newest(self, namespace: Namespace, limit: int) -> list[Fact]:
+        snapshot = self._store.snapshot(namespace, 0, self._clock.now())
+        return snapshot.facts(snapshot.recency_order[: max(limit, 0)].tolist())
+
     async def list_agents(self) -> list[Namespace]:
         """See the protocol."""
         return await self._workers.run(self._store.namespaces)
@@ -449,9 +457,19 @@ class LocalMemory:
 
     async def delete(self, namespace: Namespace, fact_id: FactId) -> None:
         """See the protocol."""
-        namespace = checked_namespace(namespace)
-        known = [(namespace, fact_id)] if as_fact_id(fact_id) == fact_id else []
-        await self._workers.write(self._store.apply, WriteBatch(delete=tuple(known)))
+        await self.erase(namespace, fact_id)
+
+    async def erase(self, namespace: Namespace, fact_id: FactId) -> bool:
+        """See the protocol."""
+        return await self._workers.write(self._erase, checked_namespace(namespace), fact_id)
+
+    def _erase(self, namespace: Namespace, fact_id: FactId) -> bool:
+        if as_fact_id(fact_id) != fact_id:
+            return False
+        is_there = bool(self._store.get(namespace, [fact_id]))
+        # Even where nothing is found: what was pruned is out of sight, and not yet erased.
+        self._store.apply(WriteBatch(at=self._clock.now(), delete=((namespace, fact_id),)))
+        return is_there
 
     async def default_confidence_weight(self) -> float:
         """See the protocol."""

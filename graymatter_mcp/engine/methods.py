@@ -17,6 +17,7 @@ READS: Final = frozenset(
         "load_checkpoint",
         "list_checkpoints",
         "list_facts",
+        "newest",
         "list_agents",
         "stats",
         "status",
@@ -48,6 +49,7 @@ WRITES: Final = frozenset(
         "save_checkpoint",
         "consolidate",
         "delete",
+        "erase",
     }
 )
 """Methods that may change what is stored."""

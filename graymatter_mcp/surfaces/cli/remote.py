@@ -124,6 +124,7 @@ class _Door:
         from graymatter_mcp.surfaces.http.listener import Listener, bind
         from graymatter_mcp.surfaces.http.metadata import metadata_routes
         from graymatter_mcp.surfaces.mcp.http import McpEndpoint
+        from graymatter_mcp.surfaces.rest.legacy import legacy_routes
         from graymatter_mcp.surfaces.rest.routes import rest_routes
 
         if isinstance(self._access.authenticator, BearerAuthenticator):
@@ -136,7 +137,11 @@ class _Door:
             self._places,
             self._proxies,
             self._limits,
-            more=[*metadata_routes(self._issuer), *rest_routes(memory.plane)],
+            more=[
+                *metadata_routes(self._issuer),
+                *rest_routes(memory.plane),
+                *legacy_routes(memory),
+            ],
         )
         self._listener = Listener(bind(self._address), app.gate, self._limits, self._tls)
         return self._listener

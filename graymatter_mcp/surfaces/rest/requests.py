@@ -58,7 +58,7 @@ def issues_answer(issues: Sequence[Issue]) -> HttpAnswer:
 
 def _sent(route: RouteContract, body: bytes, content_type: str | None, query: str) -> Any:
     if route.takes == "query":
-        return _parameters(query)
+        return read_query(query)
     if not route.takes_body or (not body and route.has_optional_body):
         return {}
     if not body:
@@ -68,7 +68,12 @@ def _sent(route: RouteContract, body: bytes, content_type: str | None, query: st
     return _parsed(body)
 
 
-def _parameters(query: str) -> dict[str, str]:
+def read_query(query: str) -> dict[str, str]:
+    """Return the parameters of a URL; of a repeated one the last.
+
+    Raises:
+        RefusedError: They are too many.
+    """
     try:
         return dict(parse_qsl(query, keep_blank_values=True, max_num_fields=_PARAMETERS))
     except ValueError:
