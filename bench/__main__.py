@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench import capture, codes, core, crash, embed, http, load, report, retrieval, start
+from bench import capture, codes, core, crash, embed, http, load, plane, report, retrieval, start
 from bench.client import SERVER
 from bench.figures import result_of, save
 
@@ -23,6 +23,7 @@ BENCHMARKS: Final[dict[str, Any]] = {
     "embed": embed,
     "http": http,
     "load": load,
+    "plane": plane,
     "retrieval": retrieval,
     "start": start,
 }

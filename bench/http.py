@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _SERVER: Final = "graymatter --dir {dir} mcp serve --http 127.0.0.1:0"
 _LISTENING: Final = re.compile(r"listening on (\S+):(\d+)")
-_TOKEN: Final = "of-the-benchmark"  # noqa: S105 - of a server that ends with it
+TOKEN: Final = "of-the-benchmark"  # noqa: S105 - of a server that ends with it
 _DEADLINE_S: Final = 120.0
 _WARM_UP: Final = 50
 _CLIENT: Final = (
@@ -45,7 +45,7 @@ _META: Final[dict[str, object]] = {
     "io.modelcontextprotocol/clientCapabilities": {},
 }
 _COMMON: Final = {
-    "authorization": f"Bearer {_TOKEN}",
+    "authorization": f"Bearer {TOKEN}",
     "content-type": "application/json",
     "accept": "application/json",
 }
@@ -73,7 +73,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
     """Time the tool by itself, then through HTTP, then from many connections."""
     with tempfile.TemporaryDirectory(dir=options.dir) as name:
         engine = anyio.run(_engine_times, Path(name) / "alone", options.calls)
-        with _server(Path(name) / "served") as (host, port):
+        with http_server(Path(name) / "served") as (host, port):
             times = {era: _latencies(host, port, era, options.calls) for era in _ERAS}
             flights = [_throughput(host, port, era, options) for era in _ERAS]
     own = percentile(engine, 0.5)
@@ -127,11 +127,17 @@ async def _engine_times(directory: Path, calls: int) -> list[float]:
 
 
 @contextmanager
-def _server(directory: Path) -> Generator[tuple[str, int]]:
+def http_server(directory: Path, model: str = "none") -> Generator[tuple[str, int]]:
+    """Serve a directory on a free port of loopback.
+
+    Args:
+        directory: The store, made if need be.
+        model: As the setting takes it.
+    """
     variables = {
-        "GRAYMATTER_MODEL": "none",
+        "GRAYMATTER_MODEL": model,
         "GRAYMATTER_RATE_LIMIT": "0",
-        "GRAYMATTER_HTTP_TOKEN": _TOKEN,
+        "GRAYMATTER_HTTP_TOKEN": TOKEN,
     }
     with tempfile.TemporaryFile() as stderr:
         process = subprocess.Popen(

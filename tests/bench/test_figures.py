@@ -27,6 +27,7 @@ TINY: Final = {
     "embed": ["--tokens", "8", "--calls", "2"],
     "http": ["--calls", "5", "--in-flight", "2", "--each", "3"],
     "load": ["--facts", "30", "--clients", "2", "--seconds", "0.5", "--queries", "3"],
+    "plane": ["--sizes", "30", "--calls", "2", "--shared-facts", "60", "--projects", "3"],
     "retrieval": ["tests/bench/conversations.json", "--facts", "turns"],
     "start": ["--facts", "30", "--calls", "1"],
 }

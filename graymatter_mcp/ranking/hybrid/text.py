@@ -61,11 +61,29 @@ def subject_of(content: str, metadata_subject: object, entities: Sequence[str]) 
         return match[1].casefold()
     head = content.casefold()
     for entity in entities:
-        found = re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", head)
+        start = _place(entity, head)
         # The mark makes a quote before the entity part of its word.
-        if found and len(f"{head[: found.start()]}.".split()) <= _SUBJECT_WORDS:
+        if start >= 0 and len(f"{head[:start]}.".split()) <= _SUBJECT_WORDS:
             return entity
     return None
+
+
+def _place(words: str, text: str) -> int:
+    """Return where whole words first stand in a text, or -1.
+
+    Without a pattern: to compile one for each entity would take most of the time.
+    """
+    start = text.find(words)
+    while start >= 0:
+        before, after = text[start - 1 : start], text[start + len(words) :][:1]
+        if not _is_word(before) and not _is_word(after):
+            return start
+        start = text.find(words, start + 1)
+    return -1
+
+
+def _is_word(sign: str) -> bool:
+    return sign.isalnum() or sign == "_"
 
 
 def content_tokens(tokens: Iterable[str]) -> int:
