@@ -296,6 +296,8 @@ class Snapshot(Protocol):
     """
 
     size: int
+    stored: int
+    """Content facts in any state; a row more may be nobody's."""
     eligible: NDArray[np.bool_]
     count: int
     """Number of eligible rows (N)."""

@@ -61,6 +61,7 @@ class InMemorySnapshot:
         self._vectors = dict(vectors)
         self.has_vector = np.array([fact.id in self._vectors for fact in self._facts], np.bool_)
         self.size = len(self._facts)
+        self.stored = sum(fact.kind == FactKind.CONTENT for fact in self._facts)
         self.levels = np.array([_level(fact) for fact in self._facts], np.int8)
         self.is_labelled = np.array([fact.confidence != "" for fact in self._facts], np.bool_)
         self.lengths = np.array([len(tokens) for tokens in terms], np.float64)

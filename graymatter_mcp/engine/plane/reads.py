@@ -197,7 +197,7 @@ class Reader:
         """Count the stored content facts of scopes, whatever their state."""
         store = self._parts.store
         names = self._parts.corpora.names(scopes, None)
-        return sum(store.snapshot(namespace).size for namespace in names)
+        return sum(store.snapshot(namespace).stored for namespace in names)
 
     def _warmed(self, corpus: Corpus, found: Found, now: datetime) -> frozenset[int]:
         """Return the cold rows that this read makes warm again."""

@@ -206,6 +206,51 @@ class PlaneSessions(Suite):
             rows = seen.rows_of([fact.id for fact in facts])
             assert seen.previous[rows].tolist() == [-1, rows[0], rows[1]]
 
+    def test_a_session_closes_over_what_is_forgotten_or_reworded(
+        self, maker: StoreMaker, store: MemoryStore
+    ) -> None:
+        """Data plane 6: the same neighbours at once, and after every restart."""
+        facts = [stored_fact(n, f"fact {n}") for n in range(5)]
+        for fact in facts:
+            capture(store, fact, session="s")
+        assert store.snapshot(SHELF).count == 5
+        store.apply(WriteBatch(at=at(10), delete=((SHELF, facts[1].id), (SHELF, facts[4].id))))
+        other = patch_of(facts[2], text="other words", terms=("other", "words"))
+        store.apply(WriteBatch(at=at(11), patches=(other,)))
+        last = stored_fact(12, "last")
+        capture(store, last, session="s")
+        left = [facts[0].id, facts[2].id, facts[3].id, last.id]
+        for one in now_and_later(maker, store):
+            seen = one.snapshot(SHELF)
+            rows = seen.rows_of(left)
+            assert seen.rows_of([facts[1].id, facts[4].id]) == [-1, -1]
+            assert seen.previous[rows].tolist() == [-1, *rows[:-1]]
+            assert seen.texts(rows) == ["fact 0", "other words", "fact 3", "last"]
+            assert ids_of(seen) == set(left)
+            assert (seen.count, seen.stored, seen.has_retired) == (4, 4, False)
+            assert [len(p.rows) for p in seen.postings(["words", "2"])] == [1, 0]
+
+    def test_a_reworded_fact_waits_for_a_vector_of_its_own(self, store: MemoryStore) -> None:
+        """Data plane 3.12: the old vector does not answer for the new text."""
+        fact = stored_fact(0, "then")
+        add(store, fact, stored_fact(1, "beside"))
+        embed(store, fact, [1, 2])
+        store.use_model(MODEL)
+        assert store.snapshot(SHELF).has_vector.sum() == 1
+        store.apply(WriteBatch(at=at(1), patches=(patch_of(fact, text="now", terms=("now",)),)))
+        seen = store.snapshot(SHELF)
+        (row,) = seen.rows_of([fact.id])
+        assert not seen.has_vector[row]
+        assert seen.similarities(np.array([[1, 1]], np.int16)) is None
+        now = vectors_of(stored_fact(0, "now"), [[3, 4]])
+        store.apply(WriteBatch(vectors=(now,), model_key=MODEL))
+        again = store.snapshot(SHELF)
+        (row,) = again.rows_of([fact.id])
+        similar = again.similarities(np.array([[1, 1]], np.int16))
+        assert similar is not None
+        assert similar[row] == 7
+        assert np.isfinite(similar).sum() == 1
+
 
 class PlaneHistory(Suite):
     """The store as it stood."""

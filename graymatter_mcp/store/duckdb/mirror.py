@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 from graymatter_mcp.model.facts import LEVELS, Alias, effective_confidence
 from graymatter_mcp.store.base import NEVER
 from graymatter_mcp.store.duckdb.columns import Column
+from graymatter_mcp.store.duckdb.read import MirrorDetails, MirrorRow
 from graymatter_mcp.store.duckdb.sessions import Sessions
 from graymatter_mcp.store.duckdb.vectors import Vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from graymatter_mcp.store.duckdb.read import MirrorDetails, MirrorRow
 
 _LOW: Final = (1 << 64) - 1
 _ROW_BITS: Final = 32
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
+_MOST_GONE: Final = 1_000
 _ROW_BYTES: Final = 500
 """Objects and columns of a row, its text and vectors aside."""
 
@@ -55,6 +56,9 @@ class Mirror:
         self.texts: list[str] = []
         self.created_at = Column(np.int64)
         self.levels = Column(np.int8)
+        self.gone = Column(np.bool_)
+        """Rows whose fact was erased, or has another row since its text changed."""
+        self.gone_count = 0
         self.labelled = Column(np.bool_)
         self.live = Column(np.bool_)
         self.labels: list[str] = []
@@ -117,6 +121,7 @@ class Mirror:
         self.pinned.extend([row.is_pinned for row in rows])
         self.created_at.extend(times)
         self.levels.extend([LEVELS[effective_confidence(row.confidence)] for row in rows])
+        self.gone.extend([False] * len(rows))
         self.labelled.extend([row.confidence != "" for row in rows])
         self.live.extend([row.superseded_by == "" for row in rows])
         self.has_vectors.extend([False] * len(rows))
@@ -148,6 +153,9 @@ class Mirror:
         self.sources.extend([self._names.setdefault(row.source, row.source) for row in rows])
         self.records.extend(["" if one is None else one.record for one in details])
         for row, name in zip(rows, names, strict=True):
+            if row.replaces is not None:
+                self.sessions.replace(row.replaces)
+                continue
             session = "" if row.details is None else row.details.session
             self.sessions.add(row.number, name, session, row.connection)
 
@@ -222,6 +230,64 @@ class Mirror:
         if bool(self.live.view[row]) != is_live:
             self.live.poke(row, is_live)
         self.version += 1
+
+    def erase(self, number: int) -> None:
+        """Take a fact out, if it is here; its row stays, and is nobody's."""
+        row = self.row_of.pop(number, None)
+        if row is not None:
+            self._leave(row)
+            self.sessions.drop(row)
+
+    def reword(self, number: int, text: str, terms: str) -> None:
+        """Give a fact that is here another text: in a row of its own, without a vector."""
+        row = self.row_of.pop(number)
+        details = None
+        if self.sensitivity.view[row] >= 0 or self.records[row]:
+            expires_at = int(self.expires_at.view[row])
+            details = MirrorDetails(
+                sensitivity=int(self.sensitivity.view[row]),
+                content_at=int(self.content_at.view[row]),
+                expires_at=None if expires_at == NEVER else expires_at,
+                is_active=bool(self.active.view[row]),
+                is_cold=bool(self.cold.view[row]),
+                agent_name=self.agent_list[int(self.agent_names.view[row])],
+                session="",
+                record=self.records[row],
+            )
+        was_live = bool(self.live.view[row])
+        self._leave(row)
+        self.add(
+            [
+                MirrorRow(
+                    number=number,
+                    kind="",
+                    text=text,
+                    terms=terms,
+                    created_at=int(self.created_at.view[row]),
+                    superseded_by="" if was_live else "retired",
+                    confidence=self.labels[row],
+                    is_pinned=bool(self.pinned.view[row]),
+                    alias=None,
+                    access_count=int(self.access_count.view[row]),
+                    accessed_at=int(self.accessed_at.view[row]),
+                    weight=float(self.weight.view[row]),
+                    source=self.sources[row],
+                    details=details,
+                    replaces=row,
+                )
+            ]
+        )
+
+    def _leave(self, row: int) -> None:
+        self.gone.poke(row, True)
+        self.live.poke(row, False)
+        self.gone_count += 1
+        self.version += 1
+
+    @property
+    def is_worn(self) -> bool:
+        """Whether so many rows are nobody's that it should be built anew."""
+        return self.gone_count > max(_MOST_GONE, len(self.ids) // 4)
 
     def set_vitals(self, row: int, access_count: int, accessed_at: int, weight: float) -> None:
         """Change book-keeping, which no snapshot shows."""

@@ -106,7 +106,7 @@ class Mirrors:
         with self._lock:
             for number, vital in self._unsaved.get(namespace, {}).items():
                 set_vital(mirror, number, vital)
-            if model_key != self.model_key or any(applied.is_reworded for applied in slot.backlog):
+            if model_key != self.model_key or any(applied.must_rebuild for applied in slot.backlog):
                 return
             for applied in slot.backlog:
                 replay(mirror, namespace, applied, self.model_key)
@@ -147,7 +147,7 @@ class Mirrors:
             return
         if slot.mirror is None:
             slot.backlog.append(applied)
-        elif applied.is_reworded:
+        elif applied.must_rebuild or slot.mirror.is_worn:
             slot.mirror = None
             slot.snapshots.clear()
         else:

@@ -86,6 +86,8 @@ class MirrorRow:
     source: str = ""
     connection: str = ""
     details: MirrorDetails | None = None
+    replaces: int | None = None
+    """The row that this one takes the place of, in a mirror that is not built anew."""
 
 
 @dataclass(frozen=True, slots=True)

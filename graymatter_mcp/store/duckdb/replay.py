@@ -16,14 +16,14 @@ from graymatter_mcp.store.duckdb.mirror import Mirror
 from graymatter_mcp.store.duckdb.read import MirrorDetails, MirrorRow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from duckdb import DuckDBPyConnection
     from numpy.typing import NDArray
 
     from graymatter_mcp.model.facts import Fact
-    from graymatter_mcp.model.ids import Namespace
-    from graymatter_mcp.store.base import Decay, FactDetails
+    from graymatter_mcp.model.ids import FactId, Namespace
+    from graymatter_mcp.store.base import Decay, FactDetails, WriteBatch
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
     from graymatter_mcp.store.duckdb.states import StoredState
 
@@ -112,6 +112,7 @@ def add_rows(mirror: Mirror, rows: Sequence[MirrorRow]) -> None:
 def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_key: str) -> None:
     """Apply a committed batch to the mirror of one namespace; twice is as good as once."""
     batch = applied.batch
+    _erase(mirror, namespace, batch)
     details = {d.fact_id: mirror_details(d) for d in batch.details if d.namespace == namespace}
     for new in (one for one in batch.facts if one.fact.agent_id == namespace):
         _add_fact(mirror, new.fact, new.terms, details.get(new.fact.id))
@@ -120,10 +121,7 @@ def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_ke
     if any(edge.namespace == namespace for edge in batch.edges):
         mirror.links_version += 1
         mirror.version += 1
-    for fact_id, one in details.items():
-        row = mirror.row_of.get(to_uuid(fact_id).int)
-        if row is not None:
-            mirror.set_details(row, one)
+    _set_details(mirror, details)
     for vitals in (one for one in batch.vitals if one.namespace == namespace):
         vital = Vital(vitals.access_count, to_microseconds(vitals.accessed_at), vitals.weight)
         set_vital(mirror, to_uuid(vitals.fact_id).int, vital)
@@ -134,6 +132,21 @@ def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_ke
         mirror,
         ((to_uuid(one.fact_id).int, one.windows) for one in fresh if one.namespace == namespace),
     )
+
+
+def _erase(mirror: Mirror, namespace: Namespace, batch: WriteBatch) -> None:
+    for owner, fact_id in batch.delete:
+        if owner == namespace:
+            number = to_uuid(fact_id).int
+            mirror.erase(number)
+            mirror.set_alias(number, 0, None, is_live=False)
+
+
+def _set_details(mirror: Mirror, details: Mapping[FactId, MirrorDetails]) -> None:
+    for fact_id, one in details.items():
+        row = mirror.row_of.get(to_uuid(fact_id).int)
+        if row is not None:
+            mirror.set_details(row, one)
 
 
 def mirror_details(details: FactDetails) -> MirrorDetails:
@@ -189,9 +202,18 @@ def _set_state(mirror: Mirror, state: StoredState) -> None:
     if state.kind != "":
         created_at = mirror.aliases[number][0] if number in mirror.aliases else 0
         mirror.set_alias(number, created_at, alias_from_json(state.alias), is_live=is_live)
-    elif (row := mirror.row_of.get(number)) is not None:
-        is_pinned = state.pinned_at is not None
-        mirror.set_state(row, state.confidence, is_live=is_live, is_pinned=is_pinned)
+        return
+    row = mirror.row_of.get(number)
+    if row is None:
+        return
+    if state.pruned_at is not None:
+        mirror.erase(number)
+        return
+    if mirror.texts[row] != state.text:
+        mirror.reword(number, state.text, state.terms)
+        row = mirror.row_of[number]
+    is_pinned = state.pinned_at is not None
+    mirror.set_state(row, state.confidence, is_live=is_live, is_pinned=is_pinned)
 
 
 def _fade(mirror: Mirror, decay: Decay) -> None:

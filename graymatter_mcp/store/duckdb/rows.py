@@ -80,8 +80,8 @@ class AppliedBatch:
 
     batch: WriteBatch
     states: tuple[StoredState, ...]
-    is_reworded: bool
-    """Whether texts changed, or facts left or came back: mirrors must be rebuilt."""
+    must_rebuild: bool
+    """Whether facts came to a shelf that are not in the batch: its mirror must be built anew."""
     vectors: tuple[NewVectors, ...]
     """Those that belong to the present text of their fact."""
     promised: int
@@ -170,7 +170,7 @@ class Gathering:
         return AppliedBatch(
             batch=batch,
             states=(),
-            is_reworded=False,
+            must_rebuild=False,
             vectors=batch.vectors,
             promised=promised_rows(batch),
         )

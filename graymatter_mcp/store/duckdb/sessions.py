@@ -28,7 +28,10 @@ class Sessions:
 
     def __init__(self) -> None:
         self._numbers: list[int] = []
-        self._keys: list[Key] = []
+        self._keys: list[Key | None] = []
+        """None for a row that is gone."""
+        self._next: dict[int, int] = {}
+        """Of rows in ascending order, the one after each in its session."""
         self._known: dict[Key, Key] = {}
         self._last: dict[Key, tuple[int, int]] = {}
         self._highest = 0
@@ -54,7 +57,49 @@ class Sessions:
         self._keys.append(key)
         self._sorted = None
         if self._is_ascending:
-            self._previous.extend([_linked(self._last, key, row, number)])
+            before = _linked(self._last, key, row, number)
+            self._previous.extend([before])
+            if before >= 0:
+                self._next[before] = row
+
+    def drop(self, row: int) -> None:
+        """Take a row out: who came after it follows who came before it."""
+        key, self._keys[row] = self._keys[row], None
+        self._sorted = None
+        if key is None or not self._is_ascending:
+            return
+        before, after = int(self._previous.view[row]), self._next.pop(row, -1)
+        self._next.pop(before, None)
+        if after < 0:
+            self._last.pop(key)
+            if before >= 0:
+                self._last[key] = (before, self._numbers[before] >> _STAMP_BITS)
+            return
+        gap = (self._numbers[after] >> _STAMP_BITS) - (self._numbers[before] >> _STAMP_BITS)
+        if before >= 0 and (key[1] or gap <= _BREAK_MS):
+            self._previous.set(after, before)
+            self._next[before] = after
+        else:
+            self._previous.set(after, -1)
+
+    def replace(self, old: int) -> None:
+        """Append a row that takes the place of another: the same fact in other words."""
+        row = len(self._numbers)
+        key, self._keys[old] = self._keys[old], None
+        self._numbers.append(self._numbers[old])
+        self._keys.append(key)
+        self._sorted = None
+        if not self._is_ascending:
+            return
+        before, after = int(self._previous.view[old]), self._next.pop(old, -1)
+        self._previous.extend([before])
+        if before >= 0:
+            self._next[before] = row
+        if after >= 0:
+            self._previous.set(after, row)
+            self._next[row] = after
+        elif key is not None and self._last.get(key, (-1, 0))[0] == old:
+            self._last[key] = (row, self._numbers[row] >> _STAMP_BITS)
 
     @property
     def previous(self) -> NDArray[np.int32]:
@@ -65,7 +110,9 @@ class Sessions:
             found = np.full(len(self._numbers), -1, np.int32)
             last: dict[Key, tuple[int, int]] = {}
             for row in sorted(range(len(self._numbers)), key=self._numbers.__getitem__):
-                found[row] = _linked(last, self._keys[row], row, self._numbers[row])
+                key = self._keys[row]
+                if key is not None:
+                    found[row] = _linked(last, key, row, self._numbers[row])
             self._sorted = found
         return self._sorted
 

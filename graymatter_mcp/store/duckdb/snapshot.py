@@ -54,7 +54,8 @@ class MirrorSnapshot:
         self.is_live: NDArray[np.bool_] = mirror.live.view.copy()
         self.is_pinned = self._pinned
         self.has_vector = mirror.has_vectors.view
-        self.has_retired = not self.is_live.all()
+        self.stored = len(mirror.row_of)
+        self.has_retired = self.stored > int(np.count_nonzero(self.is_live))
         self.is_active = mirror.active.view
         self.is_cold = mirror.cold.view
         self.sensitivity = mirror.sensitivity.view

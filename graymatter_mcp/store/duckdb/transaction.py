@@ -137,7 +137,10 @@ class GroupTransaction(Gathering):
         self._check_receipt(batch)
         before, changed = self._changed_states(batch)
         reworded = [after for after in changed if before[after.fact_id].text != after.text]
-        is_pruned = any(before[after.fact_id].pruned_at != after.pruned_at for after in changed)
+        has_returned = any(
+            before[after.fact_id].pruned_at is not None and after.pruned_at is None
+            for after in changed
+        )
         erased = sum(self._delete(namespace, fact_id, batch) for namespace, fact_id in batch.delete)
         self._append_facts(batch)
         at = to_microseconds(batch.at)
@@ -162,7 +165,7 @@ class GroupTransaction(Gathering):
         return AppliedBatch(
             batch=batch,
             states=tuple(changed),
-            is_reworded=bool(reworded or batch.delete or is_pruned or batch.moves),
+            must_rebuild=has_returned or bool(batch.moves),
             vectors=vectors,
             promised=promised_rows(batch) + len(changed) - erased,
         )
