@@ -63,11 +63,18 @@ class Sessions:
             return None
         return session
 
+    def is_due(self, cookie: str) -> bool:
+        """Whether a session is to be renewed; looks into memory only."""
+        session = self.find(cookie)
+        return (
+            session is not None and session.renewed_at + RENEWED_AFTER <= self._ledger.clock.now()
+        )
+
     def renew(self, cookie: str) -> WebSession | None:
         """Let a session that is in use last, once a day; None where it is not due."""
         with self._ledger.turn():
             session, now = self.find(cookie), self._ledger.clock.now()
-            if session is None or now < session.renewed_at + RENEWED_AFTER:
+            if session is None or not self.is_due(cookie):
                 return None
             renewed = replace(session, renewed_at=now, expires_at=now + LIFETIME)
             self._ledger.commit([Put(Kind.SESSION, _key(cookie), renewed)], None)

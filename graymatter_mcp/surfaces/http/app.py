@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.surfaces.http.messages import HttpAnswer, HttpRequest
     from graymatter_mcp.surfaces.http.places import Places
     from graymatter_mcp.surfaces.http.proxies import Proxies
+    from graymatter_mcp.surfaces.http.sessions import CookieSessions
 
 
 class HttpApp:
@@ -33,6 +34,7 @@ class HttpApp:
         limits: HttpLimits,
         *,
         more: Sequence[Route] = (),
+        sessions: CookieSessions | None = None,
     ) -> None:
         """Prepare.
 
@@ -44,6 +46,7 @@ class HttpApp:
             proxies: Whose word on a client's address counts.
             limits: What is taken from callers.
             more: Further routes.
+            sessions: Of the web page; None where there is none.
         """
         health = Health(memory, lambda: self.gate.is_draining)
         self.metrics = Metrics(memory, lambda: self.gate.calls)
@@ -57,7 +60,15 @@ class HttpApp:
                 *more,
             ]
         )
-        self.gate = Gate(self.table, authenticator, places, proxies, limits, self.metrics.observe)
+        self.gate = Gate(
+            self.table,
+            authenticator,
+            places,
+            proxies,
+            limits,
+            self.metrics.observe,
+            sessions,
+        )
 
 
 def _probe(path: str, endpoint: Callable[[HttpRequest], Awaitable[HttpAnswer]]) -> Route:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.surfaces.http.places import Places
     from graymatter_mcp.surfaces.http.proxies import Proxies
     from graymatter_mcp.surfaces.http.routes import Place, Route, RouteTable
+    from graymatter_mcp.surfaces.http.sessions import CookieSessions
 
     Receive = Callable[[], Awaitable[dict[str, Any]]]
     Send = Callable[[dict[str, Any]], Awaitable[None]]
@@ -54,6 +55,7 @@ logger = logging.getLogger(__name__)
 INTERNAL: Final = error_answer(500, "internal server error")
 DRAINING: Final = error_answer(503, "server is draining", RETRY_SOON, CLOSE)
 RETRY_LATER: Final = (b"retry-after", b"5")
+_SAFE: Final = frozenset({"GET", "HEAD"})
 _OWN_ID: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 TOO_LARGE: Final = 413
 _SMALL_BODY: Final = 64 * 1024
@@ -71,6 +73,7 @@ class Gate:
         proxies: Proxies,
         limits: HttpLimits,
         observe: Observer,
+        sessions: CookieSessions | None = None,
     ) -> None:
         """Prepare.
 
@@ -81,6 +84,7 @@ class Gate:
             proxies: Peers whose word on the client's address counts.
             limits: What is taken from callers.
             observe: Told of each answer.
+            sessions: Of the web page; None where there is none.
         """
         self._table = table
         self._authenticator = authenticator
@@ -88,6 +92,7 @@ class Gate:
         self._proxies = proxies
         self._limits = limits
         self._observe = observe
+        self._sessions = sessions
         self._rates = RateWindows(limits.per_minute)
         self._bodies = Bodies(limits)
         self.calls = 0
@@ -162,12 +167,16 @@ class Gate:
         if "origin" in repeated or not self._places.knows_origin(headers.get("origin")):
             raise RefusedError(error_answer(403, "origin not allowed"))
 
-    async def identify(self, passage: _Passage) -> Principal:
+    async def identify(self, passage: _Passage, route: Route) -> Principal:
         """Ask who calls, and count the request.
 
         Raises:
             RefusedError: Nobody whom we know, or too often.
         """
+        visitor = await self._visitor(passage) if route.takes_session else None
+        if visitor is not None:
+            self.count(passage, f"caller {visitor.subject}")
+            return visitor
         # Of two credentials either could be the one that somebody else has checked.
         authorization = passage.headers.get("authorization")
         if "authorization" in passage.repeated:
@@ -179,6 +188,24 @@ class Gate:
             raise RefusedError(_turned_away(exc)) from None
         self.count(passage, f"caller {principal.subject}")
         return principal
+
+    async def _visitor(self, passage: _Passage) -> Principal | None:
+        """Return who comes with the page's cookie and no bearer.
+
+        Raises:
+            RefusedError: It would change something, and no page of ours says that it asked.
+        """
+        if self._sessions is None or "authorization" in passage.headers:
+            return None
+        cookie = self._sessions.cookie_of(passage.headers, passage.repeated)
+        if cookie is None:
+            return None
+        if passage.method not in _SAFE and "origin" not in passage.headers:
+            raise RefusedError(error_answer(403, "origin not allowed"))
+        visitor = self._sessions.principal(cookie)
+        if visitor is not None:
+            passage.extra = (*passage.extra, *await self._sessions.renewed(cookie))
+        return visitor
 
     def count(self, passage: _Passage, key: str) -> None:
         """Count one request of a caller.
@@ -270,8 +297,11 @@ class _Passage:
         self._is_open = route.is_open
         principal = None
         if not route.is_open:
-            principal = await gate.identify(self)
+            principal = await gate.identify(self, route)
             self._subject = principal.subject
+            gate.check_room()
+        elif route.is_counted:
+            gate.count(self, f"address {self.address}")
             gate.check_room()
         reads_body = not route.is_open if route.reads_body is None else route.reads_body
         body = await gate.read_body(route, self, receive) if reads_body else b""

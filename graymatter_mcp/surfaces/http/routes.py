@@ -31,6 +31,8 @@ class Route:
     """What is said of a larger body; empty for the server's own words."""
     takes_session: bool = False
     """Whether the page's cookie is taken in place of a bearer."""
+    is_counted: bool = False
+    """Whether an open route is within the rate limit: it tries a secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

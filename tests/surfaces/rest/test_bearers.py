@@ -19,7 +19,7 @@ from graymatter_mcp.surfaces.auth import (
 from graymatter_mcp.surfaces.credentials import BearerAuthenticator
 from graymatter_mcp.surfaces.http.messages import HttpRequest
 from graymatter_mcp.surfaces.live_tokens import LiveTokens
-from graymatter_mcp.surfaces.tokens import TokenFile
+from graymatter_mcp.surfaces.tokens import TokenFile, digest
 from tests.engine.plane.office import Office, caller_of
 from tests.surfaces.rest.conftest import SERVER
 
@@ -112,6 +112,9 @@ async def test_tokens_of_the_file_are_the_local_users(
     """Data plane 8: the server token is admin of tenant local; the file's are no server token."""
     assert await calls(bearers, SERVER) == replace(LOCAL_CALLER, request_id="r1")
     made = TokenFile(tmp_path).create(name="ci", project="web")
+    kept = bearers.credential(f"token:{made.stored.id}")
+    assert kept is not None
+    assert kept.sha256 == digest(made.secret)
     caller = await calls(bearers, made.secret)
     rights = Rights(project="web")
     named = replace(LOCAL_CALLER, rights=rights, token_id=made.stored.id, request_id="r1")
