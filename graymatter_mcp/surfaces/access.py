@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graymatter_mcp.settings import Settings
-    from graymatter_mcp.surfaces.auth import Authenticator
-    from graymatter_mcp.surfaces.credentials import Issued
+    from graymatter_mcp.surfaces.credentials import Issued, OpenDoor
     from graymatter_mcp.surfaces.oauth_config import OAuthConfig
 
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 class Access:
     """The check of bearers, and what to say of it at the start."""
 
-    authenticator: Authenticator
+    authenticator: BearerAuthenticator | OpenDoor
     notices: tuple[str, ...] = ()
     """Lines for stderr; none holds a token."""
 

@@ -123,13 +123,17 @@ class _Door:
         from graymatter_mcp.surfaces.http.app import HttpApp
         from graymatter_mcp.surfaces.http.listener import Listener, bind
         from graymatter_mcp.surfaces.http.metadata import metadata_routes
+        from graymatter_mcp.surfaces.http.sessions import CookieSessions
         from graymatter_mcp.surfaces.mcp.http import McpEndpoint
         from graymatter_mcp.surfaces.rest.legacy import legacy_routes
         from graymatter_mcp.surfaces.rest.routes import rest_routes
+        from graymatter_mcp.surfaces.rest.session import session_routes
 
         if isinstance(self._access.authenticator, BearerAuthenticator):
             self._access.authenticator.use(memory.plane.accounts)
         endpoint = McpEndpoint(build(), frozenset(tool.name for tool in bundle.tools))
+        is_https = self._tls is not None or self._settings.public_url.startswith("https://")
+        sessions = CookieSessions(self._access.authenticator, memory.plane, is_https=is_https)
         app = HttpApp(
             memory,
             endpoint,
@@ -140,8 +144,10 @@ class _Door:
             more=[
                 *metadata_routes(self._issuer),
                 *rest_routes(memory.plane),
+                *session_routes(memory.plane, sessions),
                 *legacy_routes(memory),
             ],
+            sessions=sessions,
         )
         self._listener = Listener(bind(self._address), app.gate, self._limits, self._tls)
         return self._listener
