@@ -232,9 +232,13 @@ def test_a_small_namespace_is_counted_again_only_when_it_can_be_due() -> None:
         background.trigger(Namespace(namespace))
         return (namespace, written) in counts
 
-    for number in range(1, 11):
+    for number in range(1, 10):
         written = number
         background.trigger(AGENT)
         until(partial(has_run, f"other {number}"))
+    written = 10
+    # More than once, since it is dropped while another run goes on.
+    until(partial(has_run, AGENT))
     background.close()
-    assert [count for name, count in counts if name == AGENT] == [1, 10]
+    first, *others = [count for name, count in counts if name == AGENT]
+    assert (first, set(others)) == (1, {10})
