@@ -62,7 +62,7 @@ def consolidated(desk: Desk, extractor: Rules | EveryWord) -> list[str]:
 def test_a_run_takes_what_came_since_the_last(
     desk: Desk, kind: type[Rules | EveryWord], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ADR 0038: where nothing is new, nothing is looked at."""
+    """ADR 0037: where nothing is new, nothing is looked at."""
     monkeypatch.setattr(population, "PORTION", 2)
     extractor = kind()
     desk.memory.set_graph(StoreGraph(desk.store), extractor)
@@ -78,7 +78,7 @@ def test_a_run_takes_what_came_since_the_last(
 
 
 def test_what_was_just_written_is_looked_at_once_more(desk: Desk) -> None:
-    """ADR 0038: a write that was stamped before it may still be under way."""
+    """ADR 0037: a write that was stamped before it may still be under way."""
     rules = Rules()
     desk.memory.set_graph(StoreGraph(desk.store), rules)
     desk.add("`old`")
@@ -90,7 +90,7 @@ def test_what_was_just_written_is_looked_at_once_more(desk: Desk) -> None:
 
 
 def test_an_older_fact_that_comes_late_is_not_missed(desk: Desk) -> None:
-    """ADR 0038: an import, or a clock that was put back."""
+    """ADR 0037: an import, or a clock that was put back."""
     rules = Rules()
     desk.memory.set_graph(StoreGraph(desk.store), rules)
     desk.now.forward(hours=5)
@@ -105,7 +105,7 @@ def test_an_older_fact_that_comes_late_is_not_missed(desk: Desk) -> None:
 
 @pytest.mark.parametrize("kind", [Rules, EveryWord])
 def test_a_reworded_fact_is_looked_at_again(desk: Desk, kind: type[Rules | EveryWord]) -> None:
-    """ADR 0038: by starting over, since it is rare."""
+    """ADR 0037: by starting over, since it is rare."""
     extractor = kind()
     desk.memory.set_graph(StoreGraph(desk.store), extractor)
     fact = desk.add("`atlas` is up")
@@ -125,7 +125,7 @@ def test_another_extractor_starts_from_the_first_fact(desk: Desk) -> None:
 def test_the_rules_go_on_where_an_earlier_process_stopped(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """ADR 0038: owners leave when idle, and the next one does not begin anew."""
+    """ADR 0037: owners leave when idle, and the next one does not begin anew."""
     monkeypatch.setattr(population, "PORTION", 2)
     for number in range(5):
         desk.add(f"`n{number}`")

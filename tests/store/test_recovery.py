@@ -17,8 +17,19 @@ import duckdb
 import pytest
 
 from graymatter_mcp.errors import ReadOnlyError, StoreUnavailableError
+from graymatter_mcp.model.checks import CheckStatus
+from graymatter_mcp.model.times import EPOCH
 from graymatter_mcp.store.base import WriteBatch
-from graymatter_mcp.store.conformance.kit import MODEL, SHELF, a_fact, add, embed, with_terms
+from graymatter_mcp.store.conformance.kit import (
+    MODEL,
+    SHELF,
+    a_fact,
+    add,
+    embed,
+    patch_of,
+    with_terms,
+)
+from graymatter_mcp.store.duckdb.codec import to_uuid
 from graymatter_mcp.store.duckdb.journal import NUMBER, Journal
 from graymatter_mcp.store.duckdb.recovery import ledger_of, read_reports, reports_of, wal_of
 from graymatter_mcp.store.duckdb.schema import SCHEMA_VERSION
@@ -26,6 +37,8 @@ from graymatter_mcp.store.duckdb.store import DuckDBStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from graymatter_mcp.model.facts import Fact
 
 ROOT = Path(__file__).parents[2]
 
@@ -200,6 +213,73 @@ def test_facts_in_the_journal_survive_the_loss_of_the_log(path: Path) -> None:
     wal_of(path).unlink(missing_ok=True)
     assert texts(path) == numbered(30)
     assert read_reports(path) == []
+
+
+@pytest.mark.parametrize("how", ["lose", "keep", "cut"])
+@pytest.mark.parametrize("more", [(), ("tidy",)])
+def test_replacements_survive_the_loss_of_the_log(
+    path: Path, how: str, more: tuple[str, ...]
+) -> None:
+    """Issue 3: what took a look at the tables is as safe as what did not; once each."""
+    DuckDBStore(path).close()
+    die(path, 8, "fresh", "replaced", *more)
+    log = wal_of(path)
+    if log.exists() and how != "keep":
+        os.truncate(log, log.stat().st_size // 2 if how == "cut" else 0)
+    for _ in range(2):
+        store = DuckDBStore(path)
+        found = {fact.text: fact.superseded_by for fact in store.list(SHELF)}
+        assert len(store.list(SHELF)) == 16
+        heirs = {fact.text: fact.id for fact in store.list(SHELF) if fact.text.startswith("heir")}
+        for number in range(8):
+            assert found[f"fact {number}"] == heirs[f"heir {number}"]
+            receipt = store.receipt(f"call {number}")
+            assert receipt is not None
+            assert receipt.outcome == "o"
+        # What is written next is newer than all of it.
+        newest = next(fact for fact in store.list(SHELF) if fact.text == "heir 7")
+        store.apply(WriteBatch(patches=(patch_of(newest, pinned_at=EPOCH),)))
+        assert store.get(SHELF, [newest.id])[0].pinned
+        store.apply(WriteBatch(patches=(patch_of(newest, pinned_at=None),)))
+        store.close()
+    assert read_reports(path) == []
+
+
+def test_what_was_erased_does_not_come_back_from_the_journal(path: Path) -> None:
+    """House 5, question 6: the journal holds the replacement still, and the tables know better."""
+    DuckDBStore(path).close()
+    die(path, 3, "fresh", "replaced", "erased")
+    for _ in range(2):
+        assert texts(path) == []
+
+
+def test_a_change_fits_a_text_whose_own_change_was_lost(path: Path) -> None:
+    """House 5, question 6: a vector of the text before must not stay."""
+    store = DuckDBStore(path)
+    fact, other = a_fact("old text"), a_fact("other")
+    add(store, fact, other)
+    embed(store, fact, [1, 2])
+    embed(store, other, [3, 4])
+    store.close()
+    row = states_row(fact, "new text")
+    journal = Journal(path.with_suffix(".journal"))
+    unknown = states_row(a_fact("never stored"), "never stored")
+    journal.append({"fact_changes": [row, unknown], NUMBER: [(-99,)]})
+    journal.close()
+    store = DuckDBStore(path)
+    store.use_model(MODEL)
+    assert [found.text for found in store.get(SHELF, [fact.id])] == ["new text"]
+    assert [one.fact_id for one in store.pending_vectors(9)] == [fact.id]
+    assert len(store.list(SHELF)) == 2
+    odd = [one.name for one in store.check(full=True) if one.status is not CheckStatus.OK]
+    assert odd == ["pending_vectors"]
+    store.close()
+
+
+def states_row(fact: Fact, text: str) -> tuple[object, ...]:
+    """Return a row of changes of a fact, later than all."""
+    fact_id = to_uuid(fact.id)
+    return (fact_id, fact.agent_id, 99, 0, text, text, "", "", None, None, None)
 
 
 def test_deleted_side_files_cost_nothing(path: Path) -> None:

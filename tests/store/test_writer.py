@@ -57,6 +57,7 @@ def test_an_add_waits_for_no_commit_of_the_tables(path: Path, journal: Journal) 
         events=0,
         namespaces=set(),
         group=0,
+        changed=0,
         receipts=set(),
         reworded={},
     )

@@ -37,7 +37,7 @@ class Contents(Suite):
     """What is promised to whoever works through a namespace."""
 
     def test_contents_come_in_portions_by_creation(self, store: MemoryStore) -> None:
-        """ADR 0038: equal stamps by id; aliases and other namespaces aside, retired ones not."""
+        """ADR 0037: equal stamps by id; aliases and other namespaces aside, retired ones not."""
         first, second = new_id(), new_id()
         late = a_fact("late", created_at=at(5))
         twin, early = a_fact("twin", id=second), a_fact("early", id=first)
@@ -58,7 +58,7 @@ class Contents(Suite):
         assert counts == [1, 2, 3, 4]
 
     def test_a_pruned_fact_keeps_its_place_and_is_not_shown(self, store: MemoryStore) -> None:
-        """ADR 0038: whoever counts must count the same before and after."""
+        """ADR 0037: whoever counts must count the same before and after."""
         one, two = a_fact("one"), a_fact("two", created_at=at(1))
         add(store, one, two)
         patch(store, one, pruned_at=at(9))
@@ -69,7 +69,7 @@ class Contents(Suite):
         assert store.count_contents(SHELF, place_of(two)) == 1
 
     def test_a_mark_is_replaced_and_lasts(self, maker: StoreMaker, store: MemoryStore) -> None:
-        """ADR 0038."""
+        """ADR 0037."""
         assert store.mark("one") == ""
         store.apply(WriteBatch(marks=(("one", "a"), ("two", "b"))))
         store.apply(WriteBatch(marks=(("one", "c"), ("two", ""))))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import threading
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 from zlib import crc32
@@ -30,7 +31,7 @@ _SPARE: Final = 256 * 1024
 
 
 class Journal:
-    """An append-only file of groups, each a line with its checksum; used by one thread at a time.
+    """An append-only file of groups, each a line with its checksum; used in turn by two threads.
 
     Positions count bytes since the file was opened, and go on counting when its head is dropped.
     """
@@ -42,6 +43,8 @@ class Journal:
         # What a process left that died while it dropped a head: the file itself is whole.
         self._rest.unlink(missing_ok=True)
         self._fd = _open(path)
+        self.turn = threading.Lock()
+        """Held by whoever appends or drops, until it is known what stands where."""
         self._start = 0
         self.end = os.fstat(self._fd).st_size
         """The position behind the last group."""
@@ -177,6 +180,8 @@ def _decode(line: bytes) -> Rows | None:
 def _row(table: str, values: list[Any]) -> tuple[Any, ...]:
     if table == "vectors":
         return (UUID(hex=values[0]), *values[1:-1], bytes.fromhex(values[-1]))
-    if table in ("facts", "checkpoints", "fact_details", "source_refs"):
+    if table == "changes":
+        return (*values[:2], UUID(hex=values[2]), *values[3:])
+    if table in ("facts", "fact_changes", "checkpoints", "fact_details", "source_refs"):
         return (UUID(hex=values[0]), *values[1:])
     return tuple(values)

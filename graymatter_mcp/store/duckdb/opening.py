@@ -39,7 +39,8 @@ def remembered(connection: duckdb.DuckDBPyConnection) -> WriterMemory:
         feed=rows("SELECT coalesce(max(seq), 0) FROM changes")[0][0],
         events=rows("SELECT coalesce(max(seq), 0) FROM events")[0][0],
         namespaces={name for (name,) in rows("SELECT namespace FROM namespaces")},
-        group=rows("SELECT coalesce(max(number), 0) FROM journal")[0][0],
+        group=rows("SELECT coalesce(greatest(max(number), 0), 0) FROM journal")[0][0],
+        changed=rows("SELECT coalesce(greatest(-min(number), 0), 0) FROM journal")[0][0],
         receipts={key for (key,) in rows("SELECT call_key FROM receipts")},
         reworded={},
     )
@@ -67,7 +68,10 @@ def _tidy(connection: duckdb.DuckDBPyConnection) -> None:
         "DELETE FROM receipts WHERE recorded_at < "
         f"(SELECT max(recorded_at) FROM receipts) - {_RECEIPTS_KEPT_US}"
     )
-    connection.execute("DELETE FROM journal WHERE number < (SELECT max(number) FROM journal)")
+    connection.execute(
+        "DELETE FROM journal WHERE number < (SELECT max(number) FROM journal)"
+        " AND number > (SELECT min(number) FROM journal)"
+    )
     connection.execute(
         "DELETE FROM audit WHERE rowid NOT IN "
         f"(SELECT rowid FROM audit ORDER BY happened_at DESC, rowid DESC LIMIT {AUDIT_KEPT})"
@@ -76,18 +80,31 @@ def _tidy(connection: duckdb.DuckDBPyConnection) -> None:
 
 def insert_promised(database: Database, memory: WriterMemory, promised: Sequence[Rows]) -> None:
     """Insert those groups of the journal that the tables lack."""
-    groups = [rows for rows in promised if rows[NUMBER][0][0] > memory.group]
+    groups = lacking(memory, promised)
     if not groups:
         return
     rows = merged(groups)
-    last = rows[NUMBER][-1][0]
+    numbers = [number for (number,) in rows[NUMBER]]
     names = {name for (name,) in rows.get("namespaces", [])}
     keys = {row[0] for row in rows.get("receipts", [])}
+    changes = [row[2] for table in ("fact_changes", "fact_details") for row in rows.get(table, [])]
     with (
         database.use() as connection,
-        GroupTransaction(connection, memory, rows),
+        GroupTransaction(connection, memory, rows) as transaction,
     ):
-        pass
-    memory.group = last
+        if "fact_changes" in rows:
+            transaction.reconcile(memory.seq)
+    memory.group = max(memory.group, *numbers)
+    memory.changed = max(memory.changed, *(-number for number in numbers))
+    memory.seq = max([memory.seq, *changes])
     memory.namespaces |= names
     memory.receipts |= keys
+
+
+def lacking(memory: WriterMemory, promised: Sequence[Rows]) -> list[Rows]:
+    """Return the groups of the journal that the tables lack: plain ones, and changes."""
+    return [
+        rows
+        for rows in promised
+        if (number := rows[NUMBER][0][0]) > memory.group or -number > memory.changed
+    ]

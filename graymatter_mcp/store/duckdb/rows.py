@@ -104,6 +104,8 @@ class WriterMemory:
     """Every namespace that was ever written to."""
     group: int
     """Number of the last group in the journal."""
+    changed: int
+    """Seq of the last changes that the journal may hold as well as the tables."""
     receipts: set[str]
     """Keys of the calls that have a receipt."""
     reworded: dict[UUID, str | None]
@@ -126,6 +128,20 @@ def _needs_tables(batch: WriteBatch) -> bool:
     return bool(
         batch.patches
         or batch.delete
+        or batch.moves
+        or batch.vitals
+        or batch.decay
+        or batch.nodes
+        or batch.edges
+        or batch.documents
+        or batch.marks
+    )
+
+
+def is_kept_twice(batch: WriteBatch) -> bool:
+    """Whether the rows that a batch leads to, once the tables have it, are all there is to it."""
+    return bool(batch.patches) and not (
+        batch.delete
         or batch.moves
         or batch.vitals
         or batch.decay

@@ -34,10 +34,11 @@ from graymatter_mcp.store.duckdb.checks import run_checks
 from graymatter_mcp.store.duckdb.codec import to_fact_id, to_uuid
 from graymatter_mcp.store.duckdb.damaged import drop_vectors
 from graymatter_mcp.store.duckdb.database import Database
-from graymatter_mcp.store.duckdb.journal import NUMBER, Journal, read_groups
+from graymatter_mcp.store.duckdb.journal import Journal, read_groups
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
 from graymatter_mcp.store.duckdb.opening import (
     insert_promised,
+    lacking,
     remembered,
     tidy_if_possible,
 )
@@ -172,7 +173,7 @@ class DuckDBStore:
     def _show_promised(self, journal: Path) -> None:
         """Add what the journal holds to a copy in memory: the tables cannot be written."""
         promised = read_groups(journal.read_bytes()) if journal.exists() else []
-        if any(rows[NUMBER][0][0] > self._memory.group for rows in promised):
+        if lacking(self._memory, promised):
             self._database.close()
             self._database = Database(self._path, read_only=True, in_memory=True)
             insert_promised(self._database, self._memory, promised)

@@ -10,6 +10,7 @@ import queue
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import duckdb
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from graymatter_mcp.store.duckdb.database import Database
-    from graymatter_mcp.store.duckdb.journal import Rows
+    from graymatter_mcp.store.duckdb.journal import Journal, Rows
     from graymatter_mcp.store.duckdb.requests import OnCommit, Request
     from graymatter_mcp.store.duckdb.rows import WriterMemory
 
@@ -57,8 +58,7 @@ class Tables:
         memory: WriterMemory,
         on_commit: OnCommit,
         on_checkpoint: Callable[[int], None],
-        *,
-        end: int,
+        journal: Journal,
     ) -> None:
         """Start the thread.
 
@@ -68,7 +68,8 @@ class Tables:
             on_commit: Called in the thread after a commit, before the callers hear of it.
             on_checkpoint: Called in the thread once the database file itself has every group
                 before a position of the journal.
-            end: The journal's end; the tables have all that is before it.
+            journal: The tables have all that is in it; it also gets the rows of changes, once the
+                tables have them, in case the database's own log is damaged.
         """
         self._database = database
         self._memory = memory
@@ -77,7 +78,8 @@ class Tables:
         self._queue: queue.SimpleQueue[Request | None] = queue.SimpleQueue()
         self._waiting: deque[tuple[Rows, int]] = deque()
         """Groups of the journal that the tables lack, each with the position behind it."""
-        self._applied = self._newest = end
+        self._journal = journal
+        self._applied = self._newest = journal.end
         self._checkpointed = 0
         self._last_group_at = 0.0
         self._is_failing = False
@@ -87,8 +89,8 @@ class Tables:
 
     @property
     def is_behind(self) -> bool:
-        """Whether groups of the journal wait."""
-        return bool(self._waiting)
+        """Whether groups of the journal wait that tell of more than the tables have."""
+        return any(rows for rows, _ in list(self._waiting))
 
     @property
     def bytes_behind(self) -> int:
@@ -100,10 +102,10 @@ class Tables:
         self._queue.put(request)
 
     def take(self, rows: Rows, end: int) -> None:
-        """Take a durable group.
+        """Take a durable group; the caller has its turn at the journal.
 
         Args:
-            rows: Of plain batches.
+            rows: Of plain batches; none where the tables have them.
             end: Its end in the journal.
         """
         self._newest = end
@@ -173,12 +175,22 @@ class Tables:
                 ) as transaction,
             ):
                 gathered = gather(transaction, requests)
+                kept = transaction.seal()
         except duckdb.Error as exc:
             self._retry_alone(requests, exc)
             return
         self._note(groups)
+        self._keep(kept)
         finish(gathered, self._on_commit, self._memory.seq)
         self._tidy()
+
+    def _keep(self, rows: Rows) -> None:
+        """Give the journal what the tables have; without room there they have it all the same."""
+        if not rows:
+            return
+        with suppress(OSError, ValueError), self._journal.turn:
+            self._journal.append(rows, waiting=self.bytes_behind)
+            self.take({}, self._journal.end)
 
     def _retry_alone(self, requests: Sequence[Request], exc: duckdb.Error) -> None:
         """Give each batch of a failed group its own transaction: one cannot fail another."""

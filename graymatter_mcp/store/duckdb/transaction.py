@@ -10,6 +10,7 @@ import duckdb
 from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.store.duckdb.codec import to_uuid
+from graymatter_mcp.store.duckdb.journal import NUMBER
 from graymatter_mcp.store.duckdb.read import birth_texts, fade, states
 from graymatter_mcp.store.duckdb.records import set_mark
 from graymatter_mcp.store.duckdb.rows import (
@@ -17,6 +18,7 @@ from graymatter_mcp.store.duckdb.rows import (
     AppliedBatch,
     Gathering,
     WriterMemory,
+    is_kept_twice,
     promised_rows,
 )
 from graymatter_mcp.store.duckdb.states import StoredState, born, fits, patched
@@ -36,6 +38,22 @@ _KEYS: Final = {"nodes": 2, "edges": 4, "source_refs": 3}
 
 
 _COUNTED: Final = ("facts", "fact_changes")
+_KEPT: Final = frozenset(
+    {
+        "facts",
+        "fact_changes",
+        "fact_details",
+        "source_refs",
+        "checkpoints",
+        "namespaces",
+        "receipts",
+        "counters",
+        "audit",
+        "changes",
+        "events",
+    }
+)
+"""Tables whose rows the journal keeps of a change; a vector that is lost is made again."""
 _ERASED: Final = (*_COUNTED, "fact_vitals", "vectors", "fact_details", "source_refs")
 
 
@@ -57,6 +75,8 @@ class GroupTransaction(Gathering):
         self._model_ids = dict(memory.model_ids)
         self._reworded: dict[UUID, str | None] = {}
         self._rows = {} if backlog is None else backlog
+        self._kept: Rows = {}
+        self._is_kept = False
         self._is_open = False
 
     def __enter__(self) -> GroupTransaction:
@@ -90,6 +110,23 @@ class GroupTransaction(Gathering):
         super()._remember()
         self._memory.model_ids = self._model_ids
         self._memory.reworded |= self._reworded
+
+    def _append(self, table: str, *row: Any) -> None:
+        super()._append(table, *row)
+        if self._is_kept and table in _KEPT:
+            self._kept.setdefault(table, []).append(row)
+
+    def seal(self) -> Rows:
+        """Number the changes, so that their rows can be told from lacking ones; return the rows.
+
+        A number below zero: those of the journal's own groups rise, and tell of plain rows alone.
+        """
+        kept, self._kept = self._kept, {}
+        if "fact_changes" not in kept:
+            return {}
+        number = (-self._memory.seq,)
+        self._append(NUMBER, *number)
+        return kept | {NUMBER: [number]}
 
     def _begin(self) -> None:
         if not self._is_open:
@@ -128,6 +165,28 @@ class GroupTransaction(Gathering):
         self._begin()
         self._flush()
 
+    def reconcile(self, seq: int) -> None:
+        """Fit changes that come from the journal to what the tables have.
+
+        A change between them may be lost: of a text, whose vectors must not stay, a move, or an
+        erasure.
+
+        Args:
+            seq: The last one that the tables had.
+        """
+        self._settle()
+        for table in ("fact_changes", "fact_details"):
+            self._connection.execute(
+                f"DELETE FROM {table} WHERE seq > ?"
+                " AND (fact_id, namespace) NOT IN (SELECT fact_id, namespace FROM facts)",
+                [seq],
+            )
+        self._connection.execute(
+            "DELETE FROM vectors WHERE fact_id IN (SELECT c.fact_id FROM fact_changes c"
+            " JOIN facts f ON f.fact_id = c.fact_id WHERE c.seq > ? AND c.text <> f.text)",
+            [seq],
+        )
+
     def add(self, batch: WriteBatch) -> AppliedBatch:
         """Check the batch's preconditions, then take its rows.
 
@@ -141,6 +200,7 @@ class GroupTransaction(Gathering):
             before[after.fact_id].pruned_at is not None and after.pruned_at is None
             for after in changed
         )
+        self._is_kept = is_kept_twice(batch) and not reworded
         erased = sum(self._delete(namespace, fact_id, batch) for namespace, fact_id in batch.delete)
         self._append_facts(batch)
         at = to_microseconds(batch.at)
@@ -159,6 +219,7 @@ class GroupTransaction(Gathering):
             fade(self._connection, batch.decay, self._next_seq())
         self._append_graph(batch)
         self._move(batch)
+        self._is_kept = False
         for name, value in batch.marks:
             self._settle()
             set_mark(self._connection, name, value)

@@ -51,7 +51,7 @@ class Writer:
 
         Args:
             database: For the tables.
-            journal: Read back already, and in the tables; used by this thread alone.
+            journal: Read back already, and in the tables.
             memory: What is known of the file; kept up to date by the threads.
             on_commit: Called in a thread after a commit, before the callers hear of it.
         """
@@ -59,7 +59,7 @@ class Writer:
         self._memory = memory
         self._on_commit = on_commit
         self._queue: queue.SimpleQueue[Request | int | None] = queue.SimpleQueue()
-        self._tables = Tables(database, memory, on_commit, self._queue.put, end=journal.end)
+        self._tables = Tables(database, memory, on_commit, self._queue.put, journal)
         self._thread = threading.Thread(target=self._run, name="graymatter-writer", daemon=True)
         self._thread.start()
 
@@ -89,7 +89,7 @@ class Writer:
 
     def _drop(self, position: int) -> None:
         # Where the disk has no room for the rest of the file, the whole of it stays.
-        with suppress(OSError):
+        with suppress(OSError), self._journal.turn:
             self._journal.drop(position)
 
     def _take_group(self, first: Request) -> bool:
@@ -131,8 +131,10 @@ class Writer:
         try:
             if rows:
                 rows[NUMBER] = [(self._memory.group + 1,)]
-                self._journal.append(rows, waiting=self._tables.bytes_behind)
-                self._memory.group += 1
+                with self._journal.turn:
+                    self._journal.append(rows, waiting=self._tables.bytes_behind)
+                    self._memory.group += 1
+                    self._tables.take(gathering.keep(), self._journal.end)
         except OSError as exc:
             fail(gathered.accepted, _no_room(exc))
             refuse(gathered)
@@ -143,8 +145,6 @@ class Writer:
             for request in requests:
                 self._commit([request])
         else:
-            if rows:
-                self._tables.take(gathering.keep(), self._journal.end)
             finish(gathered, self._on_commit, 0)
 
 
