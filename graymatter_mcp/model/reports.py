@@ -111,3 +111,77 @@ class PlaneHealth:
     oldest_pending_at: datetime | None
     last_decay_at: datetime | None
     commit_seq: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LowValue:
+    """A fact that says little; reason ``low_worthiness``."""
+
+    fact_id: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stale:
+    """A fact that may be over: ``current_state_review`` or ``copy_of_superseded``."""
+
+    fact_id: str
+    reason: str
+    of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContradictionCandidate:
+    """Two facts that may contradict each other, in the order of the scan."""
+
+    fact_ids: tuple[str, str]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HygieneCounts:
+    """How long the lists were before the cut."""
+
+    scanned: int
+    low_value: int
+    stale: int
+    duplicate_clusters: int
+    contradiction_candidates: int
+    orphan_candidates: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HygieneReport:
+    """The five lists, each cut to k, and their lengths before."""
+
+    counts: HygieneCounts
+    low_value: tuple[LowValue, ...]
+    stale: tuple[Stale, ...]
+    duplicate_clusters: tuple[tuple[str, ...], ...]
+    contradiction_candidates: tuple[ContradictionCandidate, ...]
+    orphan_candidates: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationCase:
+    """One check of an evaluation, and how it went."""
+
+    name: str
+    passed: bool
+    is_skipped: bool = False
+    """Then it counts as passed."""
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evaluation:
+    """Of `evaluate`."""
+
+    suite: str
+    cases: tuple[EvaluationCase, ...]
+    hygiene: HygieneReport
+
+    @property
+    def failed(self) -> int:
+        """How many cases failed."""
+        return sum(not case.passed for case in self.cases)

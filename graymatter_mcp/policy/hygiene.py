@@ -6,6 +6,13 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from graymatter_mcp.model.reports import (
+    ContradictionCandidate,
+    HygieneCounts,
+    HygieneReport,
+    LowValue,
+    Stale,
+)
 from graymatter_mcp.policy.claims import claims
 from graymatter_mcp.policy.memory_types import RETENTION, MemoryType, classify, worthiness
 from graymatter_mcp.policy.overlap import OverlapIndex, clusters, places
@@ -56,55 +63,6 @@ class SupersededFact:
     namespace: str
     project_id: str | None
     superseded_by: str | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LowValue:
-    """A fact that says little; reason ``low_worthiness``."""
-
-    fact_id: str
-    content: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stale:
-    """A fact that may be over: ``current_state_review`` or ``copy_of_superseded``."""
-
-    fact_id: str
-    reason: str
-    of: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContradictionCandidate:
-    """Two facts that may contradict each other, in the order of the scan."""
-
-    fact_ids: tuple[str, str]
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HygieneCounts:
-    """How long the lists were before the cut."""
-
-    scanned: int
-    low_value: int
-    stale: int
-    duplicate_clusters: int
-    contradiction_candidates: int
-    orphan_candidates: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HygieneReport:
-    """The five lists, each cut to k, and their lengths before."""
-
-    counts: HygieneCounts
-    low_value: tuple[LowValue, ...]
-    stale: tuple[Stale, ...]
-    duplicate_clusters: tuple[tuple[str, ...], ...]
-    contradiction_candidates: tuple[ContradictionCandidate, ...]
-    orphan_candidates: tuple[str, ...]
 
 
 def scan_limit(k: int) -> int:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.reports import (
         Decayed,
         ExportPage,
+        HygieneReport,
         Imported,
         ImportEntry,
         ImportFailure,
@@ -112,6 +113,10 @@ class DataPlane(Protocol):
 
     async def stats(self, caller: Caller) -> PlaneStats:
         """Count everything that the caller can see."""
+        ...
+
+    async def hygiene(self, caller: Caller, k: int = 20) -> HygieneReport:
+        """List facts that deserve a look, each list cut to k; only reads."""
         ...
 
     async def export(self, caller: Caller, after_id: str = "", limit: int = 200) -> ExportPage:

@@ -11,6 +11,7 @@ from graymatter_mcp.engine.plane.changes import Changer
 from graymatter_mcp.engine.plane.corpus import Corpora
 from graymatter_mcp.engine.plane.portability import Exporter, Importer
 from graymatter_mcp.engine.plane.reads import Reader
+from graymatter_mcp.engine.plane.reports import Reporter
 from graymatter_mcp.engine.plane.search import Searcher
 from graymatter_mcp.engine.plane.upkeep import SETTLING, Upkeep, Upkeeper
 from graymatter_mcp.engine.plane.writes import Parts, PlaneSettings, Recorder
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.reports import (
         Decayed,
         ExportPage,
+        HygieneReport,
         Imported,
         ImportEntry,
         ImportFailure,
@@ -105,6 +107,7 @@ class LocalDataPlane:
         self._changer = Changer(parts, self._recorder)
         self._exporter = Exporter(parts)
         self._importer = Importer(parts, self._recorder)
+        self._reporter = Reporter(parts)
         self._upkeep = Upkeep(parts)
         self._upkeeper = Upkeeper(parts, self._upkeep, settling=upkeep_after)
         self._started_at = time.monotonic()
@@ -185,6 +188,10 @@ class LocalDataPlane:
         uptime_ms = int((time.monotonic() - self._started_at) * 1000)
         last_decay_at = self._upkeep.last_decay_at(caller.tenant)
         return self._reader.stats(caller, last_decay_at=last_decay_at, uptime_ms=uptime_ms)
+
+    async def hygiene(self, caller: Caller, k: int = 20) -> HygieneReport:
+        """See the protocol."""
+        return await self._workers.rank(self._reporter.hygiene, caller, k)
 
     async def export(self, caller: Caller, after_id: str = "", limit: int = 200) -> ExportPage:
         """See the protocol."""

@@ -85,14 +85,14 @@ def test_a_fact_that_nobody_reads_goes_cold_after_its_base(brain: Brain) -> None
 
 
 def test_reads_make_a_fact_last(brain: Brain) -> None:
-    """D58: hits 15 and 14 days idle stays; 28.1 days do not."""
+    """D58: hits 15 and 14 days idle stays, and 27.9; 28.1 do not."""
     brain.remember("The queue is called jobs")
     for _ in range(14):
         brain.search("queue jobs")
     assert brain.exported()[0].hits == 15
-    brain.now.forward(days=14)
+    brain.now.forward(days=27.9)
     assert decay(brain).demoted == 0
-    brain.now.forward(days=14.1)
+    brain.now.forward(days=0.2)
     assert decay(brain).demoted == 1
 
 
@@ -134,6 +134,7 @@ def test_a_read_that_came_another_way_is_made_good_by_the_next_pass(brain: Brain
     brain.store.touch(Namespace("default"), [new.id], brain.now.now)
     brain.now.forward(hours=1)
     assert decay(brain) == Decayed(demoted=0, promoted=1, expired=0)
+    assert brain.entry(new.id).tier == "warm"
 
 
 def test_what_has_expired_is_erased(brain: Brain) -> None:
