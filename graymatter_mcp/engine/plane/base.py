@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from graymatter_mcp.model.reports import (
         Decayed,
+        Evaluation,
         ExportPage,
         HygieneReport,
         Imported,
@@ -117,6 +118,15 @@ class DataPlane(Protocol):
 
     async def hygiene(self, caller: Caller, k: int = 20) -> HygieneReport:
         """List facts that deserve a look, each list cut to k; only reads."""
+        ...
+
+    async def evaluate(self, caller: Caller, suite: str = "core") -> Evaluation:
+        """Check that memory keeps its promises; only reads.
+
+        Args:
+            caller: Who.
+            suite: `core`, or `retrieval`.
+        """
         ...
 
     async def export(self, caller: Caller, after_id: str = "", limit: int = 200) -> ExportPage:

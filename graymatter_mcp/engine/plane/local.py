@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graymatter_mcp.engine.plane.accounts import Accounts
 from graymatter_mcp.engine.plane.changes import Changer
 from graymatter_mcp.engine.plane.corpus import Corpora
+from graymatter_mcp.engine.plane.evaluate import Evaluator
 from graymatter_mcp.engine.plane.portability import Exporter, Importer
 from graymatter_mcp.engine.plane.reads import Reader
 from graymatter_mcp.engine.plane.reports import Reporter
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     )
     from graymatter_mcp.model.reports import (
         Decayed,
+        Evaluation,
         ExportPage,
         HygieneReport,
         Imported,
@@ -69,6 +71,7 @@ class LocalDataPlane:
         settings: PlaneSettings | None = None,
         calibrations: Mapping[str, Calibration] | None = None,
         *,
+        scratch: Callable[[], MemoryStore] | None = None,
         upkeep_after: timedelta = SETTLING,
     ) -> None:
         """Compose; nothing is read but the accounts and the time of the last upkeep.
@@ -81,6 +84,8 @@ class LocalDataPlane:
             workers: Of the engine.
             settings: The defaults where None.
             calibrations: Constants by model key; none where None.
+            scratch: Makes an empty store in memory that indexes as `store` does, for evaluations;
+                where None the cases that need one are skipped.
             upkeep_after: How long the first pass of upkeep waits at least.
         """
         turn = threading.RLock()
@@ -98,16 +103,14 @@ class LocalDataPlane:
         )
         self._parts = parts
         self._workers = workers
-        self._reader = Reader(
-            parts,
-            Searcher(store, models, analyzer, calibrations or {}),
-            base_days=parts.settings.base_days,
-        )
+        searcher = Searcher(store, models, analyzer, calibrations or {})
+        self._reader = Reader(parts, searcher, base_days=parts.settings.base_days)
         self._recorder = Recorder(parts)
         self._changer = Changer(parts, self._recorder)
         self._exporter = Exporter(parts)
         self._importer = Importer(parts, self._recorder)
         self._reporter = Reporter(parts)
+        self._evaluator = Evaluator(parts, searcher, self._reporter, scratch)
         self._upkeep = Upkeep(parts)
         self._upkeeper = Upkeeper(parts, self._upkeep, settling=upkeep_after)
         self._started_at = time.monotonic()
@@ -192,6 +195,10 @@ class LocalDataPlane:
     async def hygiene(self, caller: Caller, k: int = 20) -> HygieneReport:
         """See the protocol."""
         return await self._workers.rank(self._reporter.hygiene, caller, k)
+
+    async def evaluate(self, caller: Caller, suite: str = "core") -> Evaluation:
+        """See the protocol."""
+        return await self._workers.rank(self._evaluator.evaluate, caller, suite)
 
     async def export(self, caller: Caller, after_id: str = "", limit: int = 200) -> ExportPage:
         """See the protocol."""

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graymatter_mcp.engine.models import ModelKeeper
     from graymatter_mcp.engine.plane.corpus import Corpus, Part
+    from graymatter_mcp.engine.plane.makers import VectorMaker
     from graymatter_mcp.ranking.hybrid.abstain import Calibration
     from graymatter_mcp.ranking.hybrid.fusion import Fused
     from graymatter_mcp.ranking.tokens import Analyzer
@@ -81,7 +81,7 @@ class Searcher:
     def __init__(
         self,
         store: MemoryStore,
-        models: ModelKeeper,
+        models: VectorMaker,
         analyzer: Analyzer,
         calibration_of: Mapping[str, Calibration],
     ) -> None:
@@ -97,6 +97,11 @@ class Searcher:
         self._models = models
         self._analyzer = analyzer
         self._calibration_of = calibration_of
+
+    @property
+    def calibration(self) -> Calibration:
+        """Constants of the model in use."""
+        return self._calibration_of.get(self._models.model_key, UNCALIBRATED)
 
     def search(self, corpus: Corpus, query: Query, *, is_past: bool = False) -> Found:
         """Rank what may be seen.
@@ -115,7 +120,7 @@ class Searcher:
                 is_degraded = not bool(np.isfinite(cosine[corpus.eligible]).all())
         if corpus.count == 0:
             return Found(rows=(), scores=(), fused=None, degraded=is_degraded, abstained=False)
-        calibration = self._calibration_of.get(self._models.model_key, UNCALIBRATED)
+        calibration = self.calibration
         terms = query_terms(corpus, query.text, self._analyzer)
         floor = query.min_vector_score
         at = to_microseconds(query.now)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graymatter_mcp.engine.clock import Clock
-    from graymatter_mcp.engine.models import ModelKeeper
     from graymatter_mcp.engine.plane.accounts import Accounts
     from graymatter_mcp.engine.plane.corpus import Corpora
     from graymatter_mcp.engine.plane.draft import Entry
+    from graymatter_mcp.engine.plane.makers import VectorMaker
     from graymatter_mcp.model.access import Caller
     from graymatter_mcp.model.plane import NewEntry
     from graymatter_mcp.model.requests import CallKey
@@ -63,7 +63,7 @@ class Parts:
 
     store: MemoryStore
     corpora: Corpora
-    models: ModelKeeper
+    models: VectorMaker
     analyzer: Analyzer
     clock: Clock
     accounts: Accounts
