@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 from ulid import ULID
 
-from graymatter_mcp.embedding.base import unit_product
+from graymatter_mcp.embedding.base import fixed_point_scale
 from graymatter_mcp.engine.plane.corpus import Filter
 from graymatter_mcp.engine.plane.items import LABEL_READS
 from graymatter_mcp.model.facts import FactKind, effective_confidence
@@ -182,7 +182,7 @@ def _near(part: Part, active: Sequence[int], old: Sequence[int]) -> list[tuple[s
     best = np.maximum.reduceat(products, starts[:count], axis=0)
     best = np.maximum.reduceat(best, starts, axis=1)
     best[np.tril_indices(count, 0, len(found))] = 0
-    a, b = np.nonzero(best >= NEAR_COSINE * unit_product(stacked.shape[1]))
+    a, b = np.nonzero(best >= NEAR_COSINE * fixed_point_scale(stacked.shape[1]) ** 2)
     nearest = np.argsort(-best[a, b], kind="stable")[:MOST_NEAR]
     ids = snapshot.fact_ids([row for row, _ in found])
     return [(ids[a[one]], ids[b[one]]) for one in nearest.tolist()]
