@@ -146,6 +146,11 @@ def ask(
 ) -> Response:
     """Send one request over a connection that is kept."""
     connection.request(method, path, body, dict(headers or {}))
+    return response_of(connection)
+
+
+def response_of(connection: http.client.HTTPConnection) -> Response:
+    """Return the answer to the request that was sent."""
     answer = connection.getresponse()
     content = answer.read()
     return Response(

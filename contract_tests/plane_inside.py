@@ -6,10 +6,13 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from ulid import ULID
+
 from graymatter_mcp.embedding.base import EmbeddingError
 from graymatter_mcp.embedding.hashed import HashedEmbedder
 from graymatter_mcp.embedding.minilm import MiniLM
 from graymatter_mcp.errors import StoreUnavailableError
+from graymatter_mcp.model.ids import FactId
 from graymatter_mcp.store.duckdb.store import DuckDBStore
 
 if TYPE_CHECKING:
@@ -52,7 +55,7 @@ class SwitchedEmbedder:
 class SwitchedStore(DuckDBStore):
     """A store whose next writes fail, each in the way that it is told.
 
-    A failure happens after everything before it: `commit` is a real violation in the transaction.
+    Of these `commit` is a real one, within the transaction.
     """
 
     failing: str = ""
@@ -66,6 +69,8 @@ class SwitchedStore(DuckDBStore):
         if self.failing == "away":
             raise StoreUnavailableError(FAILURE)
         if self.failing == "commit" and batch.facts:
-            # The same identity twice: the index refuses it when the rest is already in place.
-            batch = replace(batch, facts=(*batch.facts, batch.facts[0]))
+            # One fact more, which no encoding can write: the transaction breaks at it.
+            last = batch.facts[-1]
+            broken = replace(last.fact, id=FactId(str(ULID())), text="\ud800")
+            batch = replace(batch, facts=(*batch.facts, replace(last, fact=broken)))
         super().apply(batch)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from contract_tests.caller import Caller
 from contract_tests.clients import RawClient
 from contract_tests.credentials import SERVER_TOKEN
-from contract_tests.http_wire import Response, ask, mcp_headers
+from contract_tests.http_wire import Response, ask, mcp_headers, response_of
 from contract_tests.plane_answers import check_answer
 from contract_tests.wire import DEADLINE_S, HANDSHAKE_REVISIONS, STATELESS_REVISION
 from graymatter_mcp.contract.load import load_bundle
@@ -83,6 +83,24 @@ class Plane:
             connection.close()
         if path != "/mcp" and method != "HEAD":
             check_answer(method, path, answer)
+        return answer
+
+    def announce(self, method: str, path: str, length: int) -> Response:
+        """Say how long a body is, and send nothing of it."""
+        connection = self.connect()
+        try:
+            connection.putrequest(method, path)
+            for name, value in (
+                ("authorization", f"Bearer {self.token}"),
+                ("content-type", "application/json"),
+                ("content-length", str(length)),
+            ):
+                connection.putheader(name, value)
+            connection.endheaders()
+            answer = response_of(connection)
+        finally:
+            connection.close()
+        check_answer(method, path, answer)
         return answer
 
     def rest(

@@ -33,6 +33,8 @@ _QUERY_CHARS: Final = 8192
 _EMBEDDED_CHARS: Final = 65_536
 """Characters of a fact that get vectors: what lies behind is found by its words. A window takes a
 core a tenth of a second, and a text of megabytes would keep it for an hour."""
+_AT_ONCE_CHARS: Final = 4096
+"""Characters of a text that its writer waits for; a longer one would take seconds of a core."""
 _QUIET_S: Final = 0.03
 _MAX_LAG_S: Final = 2.0
 """Longest that a batch waits to begin while calls keep coming."""
@@ -136,10 +138,10 @@ class ModelKeeper:
     def windows_of(self, text: str) -> NDArray[np.int16] | None:
         """Embed the text of a fact in the caller's thread; None when that cannot be done now."""
         embedder = self._embedder
-        if embedder is None:
+        if embedder is None or len(text) > _AT_ONCE_CHARS:
             return None
         try:
-            (windows,) = embedder.embed([text[:_EMBEDDED_CHARS]])
+            (windows,) = embedder.embed([text])
         except EmbeddingError:
             return None
         return to_fixed_point(windows)
