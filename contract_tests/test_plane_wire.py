@@ -211,6 +211,28 @@ def test_a_body_of_two_mebibytes_is_read(plane: Plane) -> None:
     assert codes(plane.raw("POST", "/v1/remember", body, JSON_TYPE)) == [("content", "too_big")]
 
 
+@promise("plane:owner-sign")
+@pytest.mark.parametrize("name", ["\x1fu/other/one\x1fnotes", "\x1fp/local/x\x1f", "\x1f"])
+@pytest.mark.parametrize(
+    ("operation", "fields"),
+    [
+        ("remember", {"content": "This is planted in another's garden"}),
+        ("capture", {"content": "This is planted in another's garden"}),
+        ("session-recap", {"other": ["This is planted in another's garden"]}),
+        ("update", {"id": "01KDVDNA0046BZDQQADGVMYGAT"}),
+        ("search", {"query": "garden"}),
+        ("context", {"message": "garden"}),
+        ("recent", {}),
+    ],
+)
+def test_no_name_leads_to_another_owner(
+    plane: Plane, operation: str, fields: dict[str, Any], name: str
+) -> None:
+    """Data plane, 1.1: what the store writes before a name is not the caller's to write."""
+    answer = plane.refused_alike(operation, namespace=name, **fields)
+    assert codes(answer) == [("namespace", "invalid_format")]
+
+
 @promise("plane:routing-first")
 def test_routing_comes_before_everything_else(plane: Plane) -> None:
     """D6."""

@@ -28,6 +28,9 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:envelopes": Promise(
         "D5", "A body that is no JSON object, too large or of another type has one fixed answer."
     ),
+    "plane:owner-sign": Promise(
+        "plane:1.1", "No name of a shelf leads to the facts of another owner."
+    ),
     "plane:routing-first": Promise(
         "D6", "An unknown route is 404 and a wrong method 405 with Allow, whatever the body is."
     ),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from graymatter_mcp.contract.issues import Issue, coerced, in_order, issues
 from graymatter_mcp.errors import InvalidArgumentError
+from graymatter_mcp.model.scopes import MARK
 from graymatter_mcp.surfaces.rest.text import is_text
 
 if TYPE_CHECKING:
@@ -128,6 +129,11 @@ def _namespace(path: str, value: object, _now: datetime) -> Iterator[Issue]:
         yield Issue(path=path, message=_NAMESPACE_WORDS, code="invalid_format")
 
 
+def _shelf(path: str, value: object, _now: datetime) -> Iterator[Issue]:
+    if isinstance(value, str) and value.startswith(MARK):
+        yield Issue(path=path, message="must not begin with U+001F", code="invalid_format")
+
+
 def _handle(path: str, value: object, now: datetime) -> Iterator[Issue]:
     if isinstance(value, str) and value.strip():
         yield from _UNPRINTABLE(path, value, now)
@@ -211,6 +217,7 @@ if TYPE_CHECKING:
 _RULES: Final[Mapping[str, Rule]] = {
     "query": _visible,
     "message": _visible,
+    "namespace": _shelf,
     "includeNamespaces": _each(_namespace),
     "project": _printable(_PROJECT_WORDS),
     "includeProjects": _each(_printable(_PROJECT_WORDS)),
