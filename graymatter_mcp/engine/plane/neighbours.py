@@ -36,11 +36,11 @@ class FactGraph:
     """The graph of a corpus; rows are facts."""
 
     def __init__(
-        self, store: MemoryStore, corpus: Corpus, now: datetime, *, fan_out: int = FAN_OUT
+        self, store: MemoryStore, corpus: Corpus, as_of: datetime | None, *, fan_out: int = FAN_OUT
     ) -> None:
         self._store = store
         self._corpus = corpus
-        self._now = now
+        self._as_of = as_of
         self._fan_out = fan_out
         self._links: dict[int, dict[int, list[tuple[int, float]]]] = {}
         self._followers: dict[int, dict[int, list[int]]] = {}
@@ -109,7 +109,7 @@ class FactGraph:
     def _linked(self, at: int, row: int) -> list[tuple[int, float]]:
         if at not in self._links:
             links = self._links[at] = defaultdict(list)
-            for a, b, strength in links_of(self._store, self._corpus.parts[at], self._now):
+            for a, b, strength in links_of(self._store, self._corpus.parts[at], self._as_of):
                 links[a].append((b, strength))
                 links[b].append((a, strength))
         return self._links[at].get(row, [])

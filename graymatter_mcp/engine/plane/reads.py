@@ -157,7 +157,7 @@ class Reader:
             as_of=checked_instant(request.as_of, now),
         )
         corpus = self._gather(caller, request.where, wanted)
-        graph = FactGraph(self._parts.store, corpus, request.as_of or now)
+        graph = FactGraph(self._parts.store, corpus, request.as_of)
         found = graph.neighbours(request.id, depth=request.depth, k=request.k)
         rows = [row for row, _ in found]
         scores = [score for _, score in found]

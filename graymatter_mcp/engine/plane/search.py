@@ -124,6 +124,7 @@ class Searcher:
         terms = query_terms(corpus, query.text, self._analyzer)
         floor = query.min_vector_score
         at = to_microseconds(query.now)
+        until = query.now if is_past else None
         age_days = np.maximum(at - corpus.content_at, 0) / DAY_US
         fused = fuse(
             Inputs(
@@ -131,7 +132,7 @@ class Searcher:
                 bm25=keyword_leg(corpus, terms) if weights.keyword > 0 else None,
                 cosine=cosine,
                 content_tokens=corpus.column(TOKENS).astype(np.int64),
-                adjacency=self._adjacency(corpus, query.now) if weights.graph > 0 else None,
+                adjacency=self._adjacency(corpus, until) if weights.graph > 0 else None,
                 entity=entity_signal(corpus, query.text, terms.tokens)
                 if weights.entity > 0
                 else None,
@@ -190,7 +191,7 @@ class Searcher:
         ]
         return corpus.joined(columns).astype(np.float64), False
 
-    def _adjacency(self, corpus: Corpus, now: datetime) -> Adjacency:
+    def _adjacency(self, corpus: Corpus, until: datetime | None) -> Adjacency:
         pairs = [
             next_pairs(part.snapshot.previous.astype(np.int64)) + start
             for part, start in zip(corpus.parts, corpus.starts, strict=False)
@@ -198,7 +199,7 @@ class Searcher:
         links = [
             (a + start, b + start, strength)
             for part, start in zip(corpus.parts, corpus.starts, strict=False)
-            for a, b, strength in links_of(self._store, part, now)
+            for a, b, strength in links_of(self._store, part, until)
         ]
         return Adjacency(
             next=np.concatenate(pairs) if pairs else np.empty((0, 2), np.int64),
@@ -207,11 +208,19 @@ class Searcher:
         )
 
 
-def links_of(store: MemoryStore, part: Part, now: datetime) -> list[tuple[int, int, float]]:
+def links_of(
+    store: MemoryStore, part: Part, until: datetime | None
+) -> list[tuple[int, int, float]]:
     """Return what agents linked on a shelf, as pairs of rows with their strength.
 
     Two facts named by their ids are as close as can be; a name stands for the facts that mention
     it, unless those are many.
+
+    Args:
+        store: Holds the links.
+        part: The shelf.
+        until: Leaves out what was linked later. None for the present, which asks no clock: one that
+            was set back must not take links away.
 
     Source: data-plane contract 6.
     """
@@ -219,7 +228,7 @@ def links_of(store: MemoryStore, part: Part, now: datetime) -> list[tuple[int, i
     for edge in part.index.links(
         part.snapshot, lambda: store.links(part.namespace, AGENT_LINK, None)
     ):
-        if edge.created_at > now:
+        if until is not None and edge.created_at > until:
             continue
         ends = [_rows_of_node(part, node) for node in (edge.source, edge.target)]
         strength = 1.0 if all(is_fact for _, is_fact in ends) else 0.5
