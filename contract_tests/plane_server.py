@@ -77,11 +77,13 @@ class PlaneServer:
         endpoint = McpEndpoint(
             build_server(bundle, calls), frozenset(tool.name for tool in bundle.tools)
         )
+        bearers = BearerAuthenticator(SERVER_TOKEN, self._live_tokens)
+        bearers.use(self.memory.plane.accounts)
         address = Address(LOOPBACK, 0)
         app = HttpApp(
             self.memory,
             endpoint,
-            BearerAuthenticator(SERVER_TOKEN, self._live_tokens),
+            bearers,
             Places((), (), address),
             Proxies(()),
             limits,
