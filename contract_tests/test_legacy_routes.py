@@ -220,6 +220,29 @@ def test_who_may_call(plane: Plane) -> None:
     assert unconfirmed.document["status"] == "confirm_required"
 
 
+@promise("legacy:access")
+def test_whose_shelves_are_meant(open_plane: Callable[..., Plane]) -> None:
+    """Data plane 2.3, rules 1, 2 and 4."""
+    plane = open_plane(load=None)
+    remember(plane, "a", "Everybody is told on Mondays")
+    (own,) = listed(plane, "a")
+    web = plane.rest("POST", "/v1/me/projects", {"name": "web"}).document["id"]
+    plane.rest("PUT", "/v1/me/active-project", {"project": web})
+    remember(plane, "a", "The web team is told on Fridays")
+    both = listed(plane, "a")
+    assert [fact["text"][:3] for fact in both] == ["The", "Eve"]
+    assert listed(plane, "a", limit="1") == both[:1]
+    assert len(get(plane, "/recall", agent="a", q="told").document["results"]) == 2
+    assert forget(plane, agent="a", id=own["id"]) == {"status": "not_found"}
+    pinned = plane.with_token(plane.server.mint(project=web))
+    plane.rest("DELETE", "/v1/me/active-project")
+    assert listed(plane, "a") == [own]
+    assert listed(pinned, "a") == both[:1]
+    assert pinned.rest("POST", "/consolidate", {"agent": "a"}).status == 200
+    assert forget(pinned, agent="a", query="told", confirm=True)["deleted_id"] == both[0]["id"]
+    assert listed(plane, "a") == [own]
+
+
 @promise("legacy:internal")
 def test_what_fails_inside_stays_inside(open_plane: Callable[..., Plane]) -> None:
     """Core 11.4."""

@@ -157,7 +157,7 @@ class Memory(Protocol):
         """Return all records, retired facts and aliases included, newest first."""
         ...
 
-    async def newest(self, namespace: Namespace, limit: int) -> list[Fact]:
+    async def newest(self, namespace: Namespace, limit: int) -> tuple[Fact, ...]:
         """Return the live facts that a recall could give, newest first, this many at most."""
         ...
 

@@ -404,13 +404,13 @@ class LocalMemory:
         """See the protocol."""
         return await self._workers.run(self._store.list, checked_namespace(namespace))
 
-    async def newest(self, namespace: Namespace, limit: int) -> list[Fact]:
+    async def newest(self, namespace: Namespace, limit: int) -> tuple[Fact, ...]:
         """See the protocol."""
         return await self._workers.run(self._newest, checked_namespace(namespace), limit)
 
-    def _newest(self, namespace: Namespace, limit: int) -> list[Fact]:
+    def _newest(self, namespace: Namespace, limit: int) -> tuple[Fact, ...]:
         snapshot = self._store.snapshot(namespace, 0, self._clock.now())
-        return snapshot.facts(snapshot.recency_order[: max(limit, 0)].tolist())
+        return tuple(snapshot.facts(snapshot.recency_order[: max(limit, 0)].tolist()))
 
     async def list_agents(self) -> list[Namespace]:
         """See the protocol."""

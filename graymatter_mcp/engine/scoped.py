@@ -47,9 +47,12 @@ MAPPED: Final = frozenset(
         "save_checkpoint",
         "resume_checkpoint",
         "load_checkpoint",
+        "newest",
+        "consolidate",
+        "erase",
     }
 )
-"""Methods of the tools; whoever is not this machine's user has no others."""
+"""Methods of the tools and the old routes; whoever is not this machine's user has no others."""
 PLAIN: Final = OPEN | {"default_confidence_weight"}
 """Methods that name no shelf."""
 
@@ -134,6 +137,15 @@ class _ScopedMemory:
             return found
         other = await self._memory.recall(replace(request, namespace=self._shelf(name, own)))
         return _merged(found, other, request.top_k)
+
+    async def newest(self, namespace: Namespace, limit: int) -> tuple[Fact, ...]:
+        """List the caller's shelf; beside a project's also their own."""
+        scopes = (self._scope,) if self._beside is None else (self._scope, self._beside)
+        found: list[Fact] = []
+        for scope in scopes:
+            found += await self._memory.newest(self._shelf(namespace, scope), limit)
+        found.sort(key=lambda fact: (fact.created_at, fact.id), reverse=True)
+        return tuple(_outside(fact) for fact in found[: max(limit, 0)])
 
     async def recall_batch(self, request: BatchRecallRequest) -> BatchRecallResult:
         """Rank each query as `recall` does."""

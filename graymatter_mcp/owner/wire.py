@@ -135,7 +135,7 @@ METHODS: Final[Mapping[str, Method]] = {
     "load_checkpoint": Method(Checkpoint, namespace=Namespace, checkpoint_id=str),
     "list_checkpoints": Method(list[Checkpoint], namespace=Namespace),
     "list_facts": Method(list[Fact], namespace=Namespace),
-    "newest": Method(list[Fact], namespace=Namespace, limit=int),
+    "newest": Method(tuple[Fact, ...], namespace=Namespace, limit=int),
     "list_agents": Method(list[Namespace]),
     "stats": Method(MemoryStats, namespace=Namespace),
     "consolidate": Method(ConsolidationReport, namespace=Namespace, half_life=timedelta | None),

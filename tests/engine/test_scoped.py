@@ -113,7 +113,7 @@ def test_nothing_tells_of_the_shelf_behind_a_name(desk: Desk) -> None:
     assert anyio.run(save) == AGENT
 
 
-@pytest.mark.parametrize("name", ["list_agents", "status", "consolidate", "backup", "delete"])
+@pytest.mark.parametrize("name", ["list_agents", "status", "list_facts", "backup", "delete"])
 def test_the_whole_store_is_this_machines_users(desk: Desk, name: str) -> None:
     """Data plane 1.1: nothing crosses the walls."""
     ana = seen_by(desk, user(desk, "ana"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.contract.check import ContractViolationError, ValueChecker
 from graymatter_mcp.contract.routes import load_route
-from graymatter_mcp.engine.restricted import restrict
+from graymatter_mcp.engine.scoped import memory_for
 from graymatter_mcp.errors import GraymatterError
 from graymatter_mcp.model.facts import Origin
 from graymatter_mcp.model.ids import FactId, Namespace
@@ -27,6 +27,7 @@ from graymatter_mcp.surfaces.rest.legacy_requests import read_legacy
 if TYPE_CHECKING:
     from graymatter_mcp.contract.routes import RouteContract
     from graymatter_mcp.engine.base import Memory
+    from graymatter_mcp.engine.faces import TwoFacedMemory
     from graymatter_mcp.model.checkpoints import JsonObject, JsonValue
     from graymatter_mcp.surfaces.http.messages import HttpRequest
     from graymatter_mcp.surfaces.rest.rules import Fields
@@ -142,7 +143,7 @@ OPERATIONS: Final[Mapping[str, Operation]] = {
 class LegacyEndpoint:
     """Answers one of the routes; nothing raised gets out but what is refused."""
 
-    def __init__(self, route: RouteContract, operation: Operation, memory: Memory) -> None:
+    def __init__(self, route: RouteContract, operation: Operation, memory: TwoFacedMemory) -> None:
         """Prepare.
 
         Args:
@@ -159,7 +160,9 @@ class LegacyEndpoint:
         """Answer."""
         fields = read_legacy(self._route, request)
         try:
-            status, body = await self._operation(restrict(self._memory, request.rights), fields)
+            reach = self._memory.plane.accounts.reach
+            memory = memory_for(self._memory, reach, request.caller)
+            status, body = await self._operation(memory, fields)
             if status in self._route.success:
                 self._checker.check(body)
         except GraymatterError as error:
@@ -175,7 +178,7 @@ class LegacyEndpoint:
         return json_answer(status, body)
 
 
-def legacy_routes(memory: Memory) -> list[Route]:
+def legacy_routes(memory: TwoFacedMemory) -> list[Route]:
     """Return the routes over a memory."""
     found: list[Route] = []
     for name, operation in OPERATIONS.items():
