@@ -68,6 +68,34 @@ def ask_owner(
         CommitUnknownError: The same of a write that was sent.
         GraymatterError: What the owner answered.
     """
+    status, answer = _exchange(directory, method, path, body, timeout_s, is_write=is_write)
+    if status != http.HTTPStatus.OK:
+        raise unpack_error(answer)
+    return answer
+
+
+def ask_rest(
+    directory: Path, method: str, path: str, body: object = None, *, is_write: bool = False
+) -> tuple[int, Any]:
+    """Send one request of REST to the owner of a directory; return status and JSON of its answer.
+
+    Args:
+        directory: The data directory.
+        method: Of HTTP.
+        path: Of HTTP, with its query.
+        body: JSON values; None for no body.
+        is_write: Whether a lost answer leaves open what is stored.
+
+    Raises:
+        StoreUnavailableError: There is no owner, or it did not answer in time.
+        CommitUnknownError: The same of a write that was sent.
+    """
+    return _exchange(directory, method, path, body, CALL_TIMEOUT_S, is_write=is_write)
+
+
+def _exchange(
+    directory: Path, method: str, path: str, body: object, timeout_s: float, *, is_write: bool
+) -> tuple[int, Any]:
     note = read_owner(str(directory))
     connected = None if note is None else connect(note, "http")
     if note is None or connected is None:
@@ -86,7 +114,8 @@ def ask_owner(
         )
         was_sent = True  # before, the owner has half a request at most, which it never carries out
         response = connection.getresponse()
-        answer = json.loads(response.read())
+        content = response.read()
+        answer = json.loads(content) if content else None
     except TimeoutError as exc:
         pid = note.get("pid", "unknown")
         problem = f"the owner (pid {pid}) did not answer within {timeout_s:.0f} s"
@@ -99,9 +128,7 @@ def ask_owner(
         raise StoreUnavailableError("the owner went away before it answered") from exc
     finally:
         connection.close()
-    if response.status != http.HTTPStatus.OK:
-        raise unpack_error(answer)
-    return answer
+    return response.status, answer
 
 
 def is_owned(directory: Path) -> bool:

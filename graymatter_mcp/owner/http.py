@@ -1,4 +1,4 @@
-"""The owner's HTTP door for this user's own processes: `Memory` by method, and the owner itself."""
+"""The owner's HTTP door for this user's own processes: `Memory` by method, REST, and the owner."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
-from starlette.routing import Route
+from starlette.routing import Mount, Route
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from graymatter_mcp.bridge.lines import MAX_LINE_BYTES
@@ -26,20 +26,22 @@ from graymatter_mcp.errors import (
     UnauthorizedError,
 )
 from graymatter_mcp.owner.doors import is_same_user
+from graymatter_mcp.owner.rest import RestDoor
 from graymatter_mcp.owner.wire import METHODS, MISFIT, pack_error
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Generator
+    from collections.abc import Awaitable, Callable, Generator, Sequence
 
     from starlette.requests import Request
 
     from graymatter_mcp.engine.base import Memory
+    from graymatter_mcp.surfaces.http.routes import Route as RestRoute
 
 logger = logging.getLogger(__name__)
 
 
 class HttpDoor:
-    """Answers `POST /rpc/<method>`, `GET /owner`, `POST /owner/stop`, `POST /owner/hand-over`."""
+    """Answers `/rpc/<method>`, `/owner`, `/owner/stop`, `/owner/hand-over`, and REST at `/v1`."""
 
     def __init__(
         self,
@@ -49,6 +51,7 @@ class HttpDoor:
         leave: Callable[[], None],
         *,
         is_foreground: bool,
+        routes: Callable[[], Sequence[RestRoute]] = tuple,
     ) -> None:
         """Prepare.
 
@@ -58,14 +61,20 @@ class HttpDoor:
             describe: Says what the owner is.
             leave: Asks the owner to drain and end.
             is_foreground: Whether a person started it: then it hands over to nobody.
+            routes: Makes the routes of REST.
         """
         self._memory = memory
         self._token = token
         self._describe = describe
         self._leave = leave
         self._is_foreground = is_foreground
-        self.calls = 0
+        self._rest = RestDoor(token, routes)
+        self._calls = 0
+
+    @property
+    def calls(self) -> int:
         """Requests at work now."""
+        return self._calls + self._rest.calls
 
     def app(self) -> Starlette:
         """Return the ASGI application."""
@@ -75,6 +84,7 @@ class HttpDoor:
                 Route("/owner", self._guarded(self._owner), methods=["GET"]),
                 Route("/owner/stop", self._guarded(self._stop), methods=["POST"]),
                 Route("/owner/hand-over", self._guarded(self._hand_over), methods=["POST"]),
+                Mount("/v1", self._rest),
             ]
         )
 
@@ -82,7 +92,7 @@ class HttpDoor:
         self, answer: Callable[[Request], Awaitable[Any]]
     ) -> Callable[[Request], Awaitable[JSONResponse]]:
         async def endpoint(request: Request) -> JSONResponse:
-            self.calls += 1
+            self._calls += 1
             try:
                 self._authorize(request)
                 return JSONResponse(await answer(request))
@@ -98,7 +108,7 @@ class HttpDoor:
                     HTTPStatus.INTERNAL_SERVER_ERROR,
                 )
             finally:
-                self.calls -= 1
+                self._calls -= 1
 
         return endpoint
 

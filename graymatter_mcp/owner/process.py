@@ -23,7 +23,7 @@ from graymatter_mcp.owner.doors import (
 from graymatter_mcp.owner.http import HttpDoor, uvicorn_server
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from mcp.server.lowlevel import Server
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.engine.base import Memory
     from graymatter_mcp.owner.doors import Toolsets
     from graymatter_mcp.owner.election import Ownership
+    from graymatter_mcp.surfaces.http.routes import Route
 
 logger = logging.getLogger(__name__)
 
@@ -86,6 +87,7 @@ class OwnerProcess:
         loopback_tcp: bool = False,
         remote: RemoteDoor | None = None,
         toolsets: Toolsets = ("core",),
+        routes: Callable[[], Sequence[Route]] = tuple,
     ) -> None:
         """Prepare; nothing listens before `run`.
 
@@ -100,6 +102,7 @@ class OwnerProcess:
             loopback_tcp: Listen on 127.0.0.1 as where Unix sockets do not exist.
             remote: A door beyond those for this user's own processes.
             toolsets: What a client on this process's own stdio is served.
+            routes: Makes the routes of REST, for this user's own processes.
         """
         self._memory = memory
         self._ownership = ownership
@@ -117,7 +120,12 @@ class OwnerProcess:
         self._has_stdio = False
         self._lines = LinesDoor(self._token, self._hello, build, self.leave)
         self._http = HttpDoor(
-            memory, self._token, self.describe, self.leave, is_foreground=is_foreground
+            memory,
+            self._token,
+            self.describe,
+            self.leave,
+            is_foreground=is_foreground,
+            routes=routes,
         )
 
     def leave(self) -> None:

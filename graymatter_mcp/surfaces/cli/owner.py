@@ -22,6 +22,7 @@ from graymatter_mcp.owner.process import OwnerProcess
 from graymatter_mcp.surfaces.error_map import reason_of
 from graymatter_mcp.surfaces.mcp.dispatch import Dispatcher
 from graymatter_mcp.surfaces.mcp.server import DISTRIBUTION, build_server
+from graymatter_mcp.surfaces.rest.routes import rest_routes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +95,7 @@ def run_owner(
                 loopback_tcp=settings.loopback_tcp,
                 remote=remote,
                 toolsets=toolsets,
+                routes=partial(rest_routes, owned.memory.plane),
             )
             await process.run(client, on_ready)
         finally:
