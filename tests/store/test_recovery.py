@@ -236,6 +236,8 @@ def test_replacements_survive_the_loss_of_the_log(
             receipt = store.receipt(f"call {number}")
             assert receipt is not None
             assert receipt.outcome == "o"
+        told = [change.change for change in store.changes(0, None)]
+        assert (told.count("created"), told.count("superseded")) == (16, 8)
         # What is written next is newer than all of it.
         newest = next(fact for fact in store.list(SHELF) if fact.text == "heir 7")
         store.apply(WriteBatch(patches=(patch_of(newest, pinned_at=EPOCH),)))
@@ -269,6 +271,7 @@ def test_a_change_fits_a_text_whose_own_change_was_lost(path: Path) -> None:
     store = DuckDBStore(path)
     store.use_model(MODEL)
     assert [found.text for found in store.get(SHELF, [fact.id])] == ["new text"]
+    assert [found.text for found in store.snapshot(SHELF).facts([0, 1])] == ["new text", "other"]
     assert [one.fact_id for one in store.pending_vectors(9)] == [fact.id]
     assert len(store.list(SHELF)) == 2
     odd = [one.name for one in store.check(full=True) if one.status is not CheckStatus.OK]

@@ -28,10 +28,12 @@ def remembered(connection: duckdb.DuckDBPyConnection) -> WriterMemory:
     def rows(query: str) -> list[tuple[Any, ...]]:
         return connection.execute(query).fetchall()
 
+    changed: int = rows("SELECT coalesce(greatest(-min(number), 0), 0) FROM journal")[0][0]
     return WriterMemory(
         model_ids=dict(rows("SELECT model_key, model_id FROM models")),
         seq=rows(
-            "SELECT max(seq) FROM (SELECT 0 AS seq UNION ALL SELECT max(seq) FROM fact_vitals "
+            f"SELECT max(seq) FROM (SELECT {changed} AS seq "
+            "UNION ALL SELECT max(seq) FROM fact_vitals "
             "UNION ALL SELECT max(seq) FROM fact_changes "
             "UNION ALL SELECT max(seq) FROM fact_details "
             "UNION ALL SELECT max(seq) FROM documents)"
@@ -40,7 +42,7 @@ def remembered(connection: duckdb.DuckDBPyConnection) -> WriterMemory:
         events=rows("SELECT coalesce(max(seq), 0) FROM events")[0][0],
         namespaces={name for (name,) in rows("SELECT namespace FROM namespaces")},
         group=rows("SELECT coalesce(greatest(max(number), 0), 0) FROM journal")[0][0],
-        changed=rows("SELECT coalesce(greatest(-min(number), 0), 0) FROM journal")[0][0],
+        changed=changed,
         receipts={key for (key,) in rows("SELECT call_key FROM receipts")},
         reworded={},
     )
@@ -87,16 +89,15 @@ def insert_promised(database: Database, memory: WriterMemory, promised: Sequence
     numbers = [number for (number,) in rows[NUMBER]]
     names = {name for (name,) in rows.get("namespaces", [])}
     keys = {row[0] for row in rows.get("receipts", [])}
-    changes = [row[2] for table in ("fact_changes", "fact_details") for row in rows.get(table, [])]
     with (
         database.use() as connection,
         GroupTransaction(connection, memory, rows) as transaction,
     ):
-        if "fact_changes" in rows:
+        if min(numbers) < 0:
             transaction.reconcile(memory.seq)
     memory.group = max(memory.group, *numbers)
     memory.changed = max(memory.changed, *(-number for number in numbers))
-    memory.seq = max([memory.seq, *changes])
+    memory.seq = max(memory.seq, memory.changed)
     memory.namespaces |= names
     memory.receipts |= keys
 

@@ -140,7 +140,7 @@ def _needs_tables(batch: WriteBatch) -> bool:
 
 def is_kept_twice(batch: WriteBatch) -> bool:
     """Whether the rows that a batch leads to, once the tables have it, are all there is to it."""
-    return bool(batch.patches) and not (
+    return bool(batch.patches or batch.details) and not (
         batch.delete
         or batch.moves
         or batch.vitals

@@ -123,13 +123,13 @@ class DuckDBStore:
             self._memory = remembered(connection)
         self._stem = stem
         self._mirrors = Mirrors(self._load)
-        self._mirrors.seq = self._memory.seq
         journal = path.with_suffix(".journal")
         if not self.read_only:
             self._recover(journal)
         if self.read_only:
             self._show_promised(journal)
-        elif self._journal is not None:
+        self._mirrors.seq = self._memory.seq
+        if self._journal is not None:
             self._ledger = Ledger(path)
             held = self._count_promised()
             self._database.salvage.settle(self._ledger.promised(), held)

@@ -122,9 +122,9 @@ class GroupTransaction(Gathering):
         A number below zero: those of the journal's own groups rise, and tell of plain rows alone.
         """
         kept, self._kept = self._kept, {}
-        if "fact_changes" not in kept:
+        if not kept:
             return {}
-        number = (-self._memory.seq,)
+        number = (-self._next_seq(),)
         self._append(NUMBER, *number)
         return kept | {NUMBER: [number]}
 
