@@ -1,6 +1,7 @@
 """All that is wrong with the arguments of an operation, and the spellings that are forgiven.
 
-A name is that of a folder of the contract: `rest/<route>`, or `tools/<tool>` for a twin.
+A name is that of a folder of the contract: `rest/<route>`, or `tools/<tool>` for a twin; or that of
+a shared part without its ending, `defs/<part>`.
 """
 
 from __future__ import annotations
@@ -88,6 +89,8 @@ def coerced(name: str, body: object) -> Any:
 
 @cache
 def _schema(name: str) -> Schema:
+    if name.startswith("defs/"):
+        return read_schema(f"{name}.json")
     file = "request" if name.startswith("rest/") else "input"
     return read_schema(f"{name}/{file}.json")
 

@@ -477,6 +477,8 @@ class StoreStats:
     edges: int
     counters: Mapping[str, int] = field(default_factory=dict[str, int])
     """Lifetime counters by name."""
+    commit_seq: int = 0
+    """Number of the last entry of the feed of changes; 0 before the first."""
 
 
 class MemoryStore(Protocol):

@@ -313,6 +313,7 @@ class InMemoryStore:
                 nodes=len(state.nodes),
                 edges=len(state.edges),
                 counters=dict(state.counters),
+                commit_seq=state.changes[-1].seq if state.changes else 0,
             )
 
     def backup(self, target: Path) -> BackupReport:

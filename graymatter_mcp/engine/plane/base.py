@@ -33,6 +33,7 @@ if TYPE_CHECKING:
         Imported,
         ImportEntry,
         ImportFailure,
+        PlaneHealth,
     )
     from graymatter_mcp.model.requests import CallKey
 
@@ -165,4 +166,8 @@ class DataPlane(Protocol):
             caller: An admin.
             effective_days: How long a fact without a retention stays warm; None for the setting.
         """
+        ...
+
+    async def health(self, caller: Caller) -> PlaneHealth:
+        """Say how store and model are, to an admin."""
         ...

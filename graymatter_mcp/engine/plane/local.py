@@ -10,6 +10,7 @@ from graymatter_mcp.engine.plane.accounts import Accounts
 from graymatter_mcp.engine.plane.changes import Changer
 from graymatter_mcp.engine.plane.corpus import Corpora
 from graymatter_mcp.engine.plane.evaluate import Evaluator
+from graymatter_mcp.engine.plane.health import health
 from graymatter_mcp.engine.plane.portability import Exporter, Importer
 from graymatter_mcp.engine.plane.reads import Reader
 from graymatter_mcp.engine.plane.reports import Reporter
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
         Imported,
         ImportEntry,
         ImportFailure,
+        PlaneHealth,
     )
     from graymatter_mcp.model.requests import CallKey
     from graymatter_mcp.model.scopes import Scope
@@ -218,6 +220,10 @@ class LocalDataPlane:
     async def decay(self, caller: Caller, effective_days: int | None = None) -> Decayed:
         """See the protocol."""
         return await self._workers.write(self._upkeep.decay, caller, effective_days)
+
+    async def health(self, caller: Caller) -> PlaneHealth:
+        """See the protocol."""
+        return await self._workers.run(health, self._parts, self._upkeep, caller)
 
     def close(self) -> None:
         """Finish what follows answers; the store stays open."""

@@ -135,12 +135,14 @@ def stats(connection: DuckDBPyConnection, model_id: int | None) -> StoreStats:
         "SELECT name, sum(amount)::BIGINT FROM counters GROUP BY name ORDER BY name"
     ).fetchall()
     namespaces = map(_namespace_stats, read.namespace_counts(connection))
+    ((commit_seq,),) = connection.execute("SELECT coalesce(max(seq), 0) FROM changes").fetchall()
     return StoreStats(
         namespaces=tuple(sorted(namespaces, key=lambda one: one.namespace)),
         pending_vectors=pending,
         nodes=nodes,
         edges=edges,
         counters=dict(counters),
+        commit_seq=commit_seq,
     )
 
 

@@ -37,6 +37,7 @@ _NAMESPACE_WORDS: Final = (
 _PROJECT_WORDS: Final = "project ref contains control characters"
 _ALWAYS_WEIGHED: Final = ("keyword", "vector", "graph", "entity")
 """Signals whose weight is above 0 unless the request says otherwise."""
+_SUITES: Final = ("core", "retrieval")
 _NO_CHANGE: Final = frozenset({"id", "project"})
 
 
@@ -188,6 +189,12 @@ def _weights(path: str, value: object, _now: datetime) -> Iterator[Issue]:
         yield _custom(path, "must not all be 0")
 
 
+def _suite(path: str, value: object, _now: datetime) -> Iterator[Issue]:
+    if isinstance(value, str) and value and value not in _SUITES:
+        words = f"must be one of: {', '.join(_SUITES)}"
+        yield Issue(path=path, message=words, code="invalid_value")
+
+
 def _each(rule: Rule) -> Rule:
     def rules(path: str, value: object, now: datetime) -> Iterator[Issue]:
         items = cast("list[object]", value) if isinstance(value, list) else []
@@ -226,6 +233,9 @@ _RULES: Final[Mapping[str, Rule]] = {
     "since": _time,
     "asOf": _past,
     "expiresAt": _future,
+    "createdAt": _time,
+    "updatedAt": _time,
+    "suite": _suite,
     "sourceRef": _handle,
     "sourceRefs": _each(_handle),
     "weights": _weights,
