@@ -19,6 +19,7 @@ from graymatter_mcp.ranking.tokens import Analyzer
 from graymatter_mcp.requirements import wrong_version
 from graymatter_mcp.settings import DATABASE_FILE, holds_store
 from graymatter_mcp.store.duckdb.store import DuckDBStore
+from graymatter_mcp.store.memory import InMemoryStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,7 @@ def open_memory(
             Clock() if clock is None else clock,
             model_key=model_key,
             calibrations={MiniLM.model_key: BUNDLED},
+            scratch=lambda: InMemoryStore(stem=analyzer.index_term),
             is_in_place=_place_of(ownership, path),
         )
         undo.pop_all()

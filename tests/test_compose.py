@@ -8,6 +8,7 @@ import pytest
 from graymatter_mcp.compose import open_memory
 from graymatter_mcp.engine.clock import Clock
 from graymatter_mcp.errors import NoStoreError, StoreUnavailableError
+from graymatter_mcp.model.access import LOCAL_CALLER
 from graymatter_mcp.model.config import Config, EmbeddingMode
 from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.model.requests import RememberRequest
@@ -84,3 +85,19 @@ def test_the_clock_can_be_set_by_a_test(config: Config) -> None:
         await owned.aclose()
 
     anyio.run(main)
+
+
+def test_an_evaluation_tries_the_round_trip_beside_the_store(config: Config) -> None:
+    """Data-plane contract 7.2, case 11: in a store in memory; without a model case 8 is skipped."""
+
+    async def evaluate() -> list[str]:
+        owned = open_memory(config)
+        found = await owned.memory.plane.evaluate(LOCAL_CALLER)
+        await owned.aclose()
+        assert found.failed == 0
+        return [case.name for case in found.cases if case.is_skipped]
+
+    assert anyio.run(evaluate) == [
+        "meaning is found without shared words",
+        "an unanswerable query returns nothing",
+    ]

@@ -88,6 +88,7 @@ class LocalMemory:
         *,
         model_key: str = "",
         calibrations: Mapping[str, Calibration] | None = None,
+        scratch: Callable[[], MemoryStore] | None = None,
         is_in_place: Callable[[], bool] = lambda: True,
     ) -> None:
         """Compose; the model starts to load.
@@ -100,6 +101,7 @@ class LocalMemory:
             clock: Stamps what is written.
             model_key: The embedder's key where it is known before it is loaded.
             calibrations: Constants of hybrid search by model key; none where None.
+            scratch: Makes an empty store in memory that indexes as `store` does, to evaluate on.
             is_in_place: Whether the store is still where its callers look for it; asked behind
                 each write, so it must be cheap.
         """
@@ -139,6 +141,7 @@ class LocalMemory:
             clock,
             self._workers,
             calibrations=calibrations,
+            scratch=scratch,
         )
         """The other face of the same facts."""
 
