@@ -20,6 +20,7 @@ from contract_tests.plane_answers import check_answer
 from contract_tests.wire import DEADLINE_S, HANDSHAKE_REVISIONS, STATELESS_REVISION
 from graymatter_mcp.contract.load import load_bundle
 from graymatter_mcp.contract.routes import load_route
+from graymatter_mcp.model.ids import Namespace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -178,6 +179,11 @@ class Plane:
             assert answer.status == 201, answer.document
             ids.append(answer.document["id"])
         return ids
+
+    def hits(self, namespace: str) -> dict[str, int]:
+        """Return how often each fact of a shelf counts as read: at least once, when it was made."""
+        facts = self.server.store.list(Namespace(namespace))
+        return {fact.id: fact.access_count + 1 for fact in facts}
 
     def _caller(self, era: str) -> Caller:
         if era not in self._callers:
