@@ -166,11 +166,10 @@ class State:
         self.details.pop(fact_id, None)
         self.refs.pop(fact_id, None)
         node = fact_id.lower()
-        self.nodes.pop((namespace, node), None)
+        # On every shelf: links stay behind where the fact has moved.
+        self.nodes = {key: one for key, one in self.nodes.items() if key[1] != node}
         self.edges = {
-            key: edge
-            for key, edge in self.edges.items()
-            if edge.namespace != namespace or node not in (edge.source, edge.target)
+            key: edge for key, edge in self.edges.items() if node not in (edge.source, edge.target)
         }
 
     def _tell_updates(self, batch: WriteBatch) -> None:

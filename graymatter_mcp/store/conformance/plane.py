@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,9 @@ from graymatter_mcp.store.conformance.kit import (
     add,
     at,
     embed,
+    patch,
     patch_of,
+    reopened,
     ulid,
     vectors_of,
     with_terms,
@@ -442,6 +445,48 @@ class PlaneRecords(Suite):
             # What is not there does not move.
             with pytest.raises(FactChangedError):
                 one.apply(WriteBatch(moves=((SHELF, fact.id, ELSEWHERE),)))
+
+    def test_counts_and_links_of_a_moved_fact_go_with_it(
+        self, maker: StoreMaker, store: MemoryStore
+    ) -> None:
+        """Data plane 3.11 and 3.12: reads that were counted just before, and links of its shelf."""
+        fact, other = stored_fact(0), stored_fact(1, "other")
+        add(store, fact, other)
+        edge = Edge(
+            namespace=SHELF,
+            source=fact.id.lower(),
+            target=other.id.lower(),
+            relation="agent_link",
+            created_at=at(2),
+        )
+        store.apply(WriteBatch(edges=(edge,)))
+        store.touch(SHELF, [fact.id], at(3))
+        store.apply(WriteBatch(at=at(4), moves=((SHELF, fact.id, ELSEWHERE),)))
+        for one in now_and_later(maker, store):
+            (moved,) = one.get(ELSEWHERE, [fact.id])
+            assert (moved.access_count, moved.accessed_at) == (1, at(3))
+            assert one.snapshot(ELSEWHERE).usage([0])[0][0] == 1
+            store = one
+        store.apply(WriteBatch(at=at(5), delete=((ELSEWHERE, fact.id),)))
+        assert store.links(SHELF, "agent_link", None) == []
+
+    def test_a_changed_text_gets_its_vector_after_a_restart(
+        self, maker: StoreMaker, store: MemoryStore
+    ) -> None:
+        """Data plane 3.12 and 7.4: what is owed survives, and is owed for the new text alone."""
+        fact = stored_fact(0)
+        store.use_model(MODEL)
+        add(store, fact)
+        embed(store, fact, [1, 2])
+        patch(store, fact, text="the sea is deep", terms=("sea", "deep"))
+        store = reopened(maker, store)
+        store.use_model(MODEL)
+        (owed,) = store.pending_vectors(9)
+        assert owed.text == "the sea is deep"
+        embed(store, fact, [5, 6])
+        assert store.pending_vectors(9) == [owed]
+        embed(store, replace(fact, text=owed.text), [3, 4])
+        assert store.pending_vectors(9) == []
 
     def test_a_new_fact_can_bring_its_vector(self, maker: StoreMaker, store: MemoryStore) -> None:
         """Data plane 5.7: the vector is stored at once when there is one."""

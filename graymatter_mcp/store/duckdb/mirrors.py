@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.model.facts import Fact
     from graymatter_mcp.model.ids import FactId, Namespace
+    from graymatter_mcp.store.base import WriteBatch
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
 
     Fetch = Callable[..., list[Fact]]
@@ -135,8 +136,19 @@ class Mirrors:
         with self._lock:
             self.seq = max(self.seq, seq)
             for one in applied:
+                self._follow(one.batch)
                 for namespace in namespaces_of(one):
                     self._catch_up(namespace, one)
+
+    def _follow(self, batch: WriteBatch) -> None:
+        """Let counts go with facts that were erased, and along with those that were moved."""
+        for namespace, fact_id in batch.delete:
+            self._unsaved.get(namespace, {}).pop(to_uuid(fact_id).int, None)
+        for source, fact_id, target in batch.moves:
+            number = to_uuid(fact_id).int
+            vital = self._unsaved.get(source, {}).pop(number, None)
+            if vital is not None:
+                self._unsaved.setdefault(target, {})[number] = vital
 
     def _catch_up(self, namespace: Namespace, applied: AppliedBatch) -> None:
         for vitals in applied.batch.vitals:

@@ -44,7 +44,14 @@ def remembered(connection: duckdb.DuckDBPyConnection) -> WriterMemory:
         group=rows("SELECT coalesce(greatest(max(number), 0), 0) FROM journal")[0][0],
         changed=changed,
         receipts={key for (key,) in rows("SELECT call_key FROM receipts")},
-        reworded={},
+        reworded=dict(
+            rows(
+                "SELECT fact_id, text FROM (SELECT c.fact_id, c.text, f.text AS born "
+                "FROM fact_changes c JOIN facts f USING (fact_id) "
+                "QUALIFY row_number() OVER (PARTITION BY c.fact_id ORDER BY c.seq DESC) = 1) "
+                "WHERE text <> born"
+            )
+        ),
     )
 
 

@@ -109,7 +109,7 @@ class WriterMemory:
     receipts: set[str]
     """Keys of the calls that have a receipt."""
     reworded: dict[UUID, str | None]
-    """Present text of facts whose text changed since the file was opened; None for erased ones."""
+    """Present text of facts whose text has changed; None for those erased since the opening."""
 
 
 def is_plain(batch: WriteBatch, memory: WriterMemory) -> bool:

@@ -287,14 +287,13 @@ class GroupTransaction(Gathering):
                 [fact_id, namespace],
             ).fetchall()
             erased += rows if table in _COUNTED else 0
-        node = name.lower()
-        self._connection.execute(
-            "DELETE FROM edges WHERE namespace = ? AND (source = ? OR target = ?)",
-            [namespace, node, node],
-        )
-        self._connection.execute(
-            "DELETE FROM nodes WHERE namespace = ? AND node_id = ?", [namespace, node]
-        )
+        if erased:
+            # On every shelf: links stay behind where the fact has moved.
+            node = name.lower()
+            self._connection.execute(
+                "DELETE FROM edges WHERE source = ? OR target = ?", [node, node]
+            )
+            self._connection.execute("DELETE FROM nodes WHERE node_id = ?", [node])
         self._reworded[fact_id] = None
         if erased:
             self._append(
@@ -346,9 +345,13 @@ class GroupTransaction(Gathering):
 
     def _append_vitals(self, batch: WriteBatch) -> None:
         for vitals in batch.vitals:
+            fact_id = to_uuid(vitals.fact_id)
+            if self._reworded.get(fact_id, self._memory.reworded.get(fact_id, "")) is None:
+                # Counted before it was erased, and saved after it.
+                continue
             self._append(
                 "fact_vitals",
-                to_uuid(vitals.fact_id),
+                fact_id,
                 vitals.namespace,
                 self._next_seq(),
                 vitals.access_count,
