@@ -38,4 +38,17 @@ ROWS: Final[Mapping[str, Promise]] = {
         "D43", "What looks like a secret is sensitive and hidden, unless a level was given."
     ),
     "plane:exact-text": Promise("plane:1.2", "A text comes back exactly as it was sent."),
+    "plane:forget": Promise(
+        "D50", "A forgotten fact is gone with all its rows, at every instant; again is no error."
+    ),
+    "plane:foreign-id": Promise(
+        "D51", "A fact out of the caller's scope is like one that never was."
+    ),
+    "plane:forget-source": Promise(
+        "D52", "Facts are forgotten by exactly their handle, in the scope of the call."
+    ),
+    "plane:update": Promise(
+        "D53", "An update changes what it names and keeps id, hits, creation, edges and the rest."
+    ),
+    "plane:move": Promise("plane:3.12", "A fact moves to another shelf with all that it has."),
 }
