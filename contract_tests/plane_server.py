@@ -26,7 +26,7 @@ from graymatter_mcp.surfaces.http.proxies import Proxies
 from graymatter_mcp.surfaces.live_tokens import LiveTokens
 from graymatter_mcp.surfaces.mcp.dispatch import Dispatcher
 from graymatter_mcp.surfaces.mcp.http import McpEndpoint
-from graymatter_mcp.surfaces.mcp.server import build_server
+from graymatter_mcp.surfaces.mcp.server import build_server, served_by
 from graymatter_mcp.surfaces.rest.legacy import legacy_routes
 from graymatter_mcp.surfaces.rest.routes import rest_routes
 from graymatter_mcp.surfaces.tokens import TokenFile
@@ -88,7 +88,7 @@ class PlaneServer:
             Proxies(()),
             limits,
             more=[
-                *rest_routes(self.memory.plane, now=clock.now),
+                *rest_routes(self.memory.plane, now=clock.now, served=served_by(bundle)),
                 *legacy_routes(self.memory),
             ],
         )

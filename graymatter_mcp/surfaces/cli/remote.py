@@ -125,6 +125,7 @@ class _Door:
         from graymatter_mcp.surfaces.http.metadata import metadata_routes
         from graymatter_mcp.surfaces.http.sessions import CookieSessions
         from graymatter_mcp.surfaces.mcp.http import McpEndpoint
+        from graymatter_mcp.surfaces.mcp.server import served_by
         from graymatter_mcp.surfaces.rest.legacy import legacy_routes
         from graymatter_mcp.surfaces.rest.routes import rest_routes
         from graymatter_mcp.surfaces.rest.session import session_routes
@@ -143,7 +144,7 @@ class _Door:
             self._limits,
             more=[
                 *metadata_routes(self._issuer),
-                *rest_routes(memory.plane),
+                *rest_routes(memory.plane, served=served_by(bundle)),
                 *session_routes(memory.plane, sessions),
                 *legacy_routes(memory),
             ],

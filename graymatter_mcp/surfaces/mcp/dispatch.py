@@ -18,6 +18,7 @@ from graymatter_mcp.surfaces.mcp.calls import Call
 from graymatter_mcp.surfaces.mcp.failures import INTERNAL, broken_answer_text, failure_text
 from graymatter_mcp.surfaces.mcp.handlers import HANDLERS
 from graymatter_mcp.surfaces.mcp.render import render
+from graymatter_mcp.surfaces.mcp.server import served_by
 from graymatter_mcp.surfaces.mcp.twins import Twins
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Dispatcher:
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._plane: Final = plane
-        self._twins: Final = Twins(bundle, plane, now)
+        self._twins: Final = Twins(bundle, plane, now, served_by(bundle))
         self._handlers: Final = {
             tool.name: HANDLERS[tool.name] for tool in bundle.tools if tool.name not in self._twins
         }

@@ -18,6 +18,7 @@ from mcp.shared.exceptions import MCPError
 from pydantic import ValidationError
 
 from graymatter_mcp.model.access import LOCAL_CALLER
+from graymatter_mcp.surfaces.adoption import Served
 from graymatter_mcp.surfaces.mcp.answers import (
     Caller,
     Remote,
@@ -149,6 +150,24 @@ async def _keep_exceptions_inside(
     except Exception as failure:  # noqa: BLE001 - the SDK would put str(exc) on the wire
         _log_failure(ctx.method, failure)
         raise MCPError(code=types.INTERNAL_ERROR, message="Internal error") from None
+
+
+def served_by(bundle: Bundle, version: str | None = None) -> Served:
+    """Return what clients of a server of a bundle are given.
+
+    Args:
+        bundle: Of the server.
+        version: As for `build_server`.
+
+    Raises:
+        PackageNotFoundError: See `build_server`.
+    """
+    sent = [_tool(tool).model_dump(by_alias=True, exclude_none=True) for tool in bundle.tools]
+    return Served(
+        tools=sent,
+        instructions=instructions_for(bundle.toolsets),
+        version=metadata.version(DISTRIBUTION) if version is None else version,
+    )
 
 
 def _tool(tool: ToolContract) -> types.Tool:

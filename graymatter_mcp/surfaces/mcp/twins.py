@@ -16,6 +16,7 @@ from graymatter_mcp.surfaces.mcp.answers import ToolAnswer
 from graymatter_mcp.surfaces.rest.all_operations import BY_ROUTE, BY_TOOL
 from graymatter_mcp.surfaces.rest.bodies import encoded
 from graymatter_mcp.surfaces.rest.operations import TWIN_BYTES, Asked
+from graymatter_mcp.surfaces.rest.report_operations import adoption_of
 from graymatter_mcp.surfaces.rest.rules import check_arguments
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.contract.load import Bundle, ToolContract
     from graymatter_mcp.engine.plane.base import DataPlane
+    from graymatter_mcp.surfaces.adoption import Served
     from graymatter_mcp.surfaces.mcp.answers import Caller
     from graymatter_mcp.surfaces.rest.operations import Operation, Reply
 
@@ -41,6 +43,7 @@ class Twins:
         bundle: Bundle,
         plane: DataPlane | None,
         now: Callable[[], datetime] = lambda: datetime.now(UTC),
+        served: Served | None = None,
     ) -> None:
         """Prepare.
 
@@ -48,10 +51,14 @@ class Twins:
             bundle: What is served; the tools of other toolsets are none of ours.
             plane: Whom the tools ask; None where only the core is served.
             now: Says which times lie ahead.
+            served: What clients are given here.
         """
+        special = {} if served is None else {"adoption": adoption_of(served)}
         self._plane = plane
         self._now = now
-        self._tools = {tool.name: _Twin(tool) for tool in bundle.tools if tool.toolset == TOOLSET}
+        self._tools = {
+            tool.name: _Twin(tool, special) for tool in bundle.tools if tool.toolset == TOOLSET
+        }
 
     def __contains__(self, name: str) -> bool:
         """Whether a tool is one of ours."""
@@ -84,8 +91,9 @@ class Twins:
 
 
 class _Twin:
-    def __init__(self, tool: ToolContract) -> None:
-        self.operation: Operation = BY_TOOL.get(tool.name) or BY_ROUTE[tool.route]
+    def __init__(self, tool: ToolContract, special: Mapping[str, Operation]) -> None:
+        known = {**BY_ROUTE, **special}
+        self.operation: Operation = BY_TOOL.get(tool.name) or known[tool.route]
         self._writes = not tool.annotations["readOnlyHint"]
         self._checker = ValueChecker(f"{tool.name}/output", tool.output_schema)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from graymatter_mcp.engine.plane.details import SERVER_KEYS
 from graymatter_mcp.model.reports import ImportEntry, ImportFailure
@@ -84,7 +84,8 @@ def _entry(index: int, sent: Fields, now: datetime) -> ImportEntry | ImportFailu
     own = metadata
     if isinstance(metadata, dict):
         # Limits count what a caller could have sent; an export shows the server's keys too.
-        own = {key: value for key, value in metadata.items() if key not in SERVER_KEYS}
+        sent_keys = cast("dict[str, Any]", metadata)
+        own = {key: value for key, value in sent_keys.items() if key not in SERVER_KEYS}
     fields, issues = check_fields(_ENTRY, {**sent, "metadata": own}, now)
     if issues:
         first = issues[0]

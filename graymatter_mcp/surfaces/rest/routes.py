@@ -10,11 +10,13 @@ from graymatter_mcp.surfaces.http.limits import MIB
 from graymatter_mcp.surfaces.http.routes import Route
 from graymatter_mcp.surfaces.rest.all_operations import BY_ROUTE
 from graymatter_mcp.surfaces.rest.endpoint import RestEndpoint
+from graymatter_mcp.surfaces.rest.report_operations import adoption_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from graymatter_mcp.engine.plane.base import DataPlane
+    from graymatter_mcp.surfaces.adoption import Served
     from graymatter_mcp.surfaces.rest.operations import Operation
 
 BODY_BYTES: Final = 2 * MIB
@@ -26,6 +28,7 @@ def rest_routes(
     plane: DataPlane,
     operations: Mapping[str, Operation] = BY_ROUTE,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
+    served: Served | None = None,
 ) -> list[Route]:
     """Return every route that has somebody to carry it out.
 
@@ -33,7 +36,10 @@ def rest_routes(
         plane: Whom they ask.
         operations: By the name of the route.
         now: Says which times lie ahead.
+        served: What MCP clients are given here; None where nobody asks for it.
     """
+    if served is not None:
+        operations = {**operations, "adoption": adoption_of(served)}
     found: list[Route] = []
     for contract in load_routes():
         operation = operations.get(contract.name)
