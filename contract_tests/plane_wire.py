@@ -25,6 +25,7 @@ from graymatter_mcp.model.ids import Namespace
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from contract_tests.clients import Reply
     from contract_tests.plane_server import PlaneServer
     from contract_tests.wire import Message
 
@@ -131,6 +132,14 @@ class Plane:
             reply.structured, ensure_ascii=False, separators=(",", ":")
         ), "the text is not the same object"
         return Outcome(body=reply.structured)
+
+    def tools(self, era: str) -> dict[str, Any]:
+        """Return what is served, by name, in its order."""
+        return self._caller(era).tools
+
+    def reply(self, era: str, name: str, /, **arguments: Any) -> Reply:
+        """Call a tool; return the whole of what comes."""
+        return self._caller(era).reply(name, arguments)
 
     def core(self, name: str, /, **arguments: Any) -> dict[str, Any]:
         """Call a core tool, which must succeed."""

@@ -21,4 +21,10 @@ ROWS: Final[Mapping[str, Promise]] = {
     ),
     "plane:stats": Promise("D54", "Stats count each shelf, and apart what is no longer active."),
     "plane:expiry": Promise("plane:1.2", "A fact is hidden from the instant of its end on."),
+    "plane:twins-served": Promise(
+        "D59", "The twins are served as their files say, and answer what REST answers."
+    ),
+    "plane:one-engine": Promise(
+        "D60", "A fact written through one surface is found through the other, on its shelf."
+    ),
 }
