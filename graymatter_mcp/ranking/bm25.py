@@ -53,14 +53,15 @@ def bm25(
     norms: NDArray[np.float64] | None = None
     if sum(rows.size for rows, _ in postings) > size:
         # Cheaper once for all rows than again for each word; the same bits either way.
-        norms = _norm(lengths, mean_length)
+        norms = length_norm(lengths, mean_length)
     for rows, tf in postings:
         if rows.size == 0:
             continue
-        norm = _norm(lengths[rows], mean_length) if norms is None else norms[rows]
+        norm = length_norm(lengths[rows], mean_length) if norms is None else norms[rows]
         scores[rows] += idf(count, rows.size) * tf * (K1 + 1.0) / (tf + norm)
     return scores
 
 
-def _norm(lengths: NDArray[np.float64], mean_length: float) -> NDArray[np.float64]:
+def length_norm(lengths: NDArray[np.float64], mean_length: float) -> NDArray[np.float64]:
+    """Return what stands beside tf in the denominator: k1 * (1 - b + b * length / mean)."""
     return K1 * (1.0 - B + B * lengths / mean_length)

@@ -10,6 +10,7 @@ from itertools import pairwise
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
+from graymatter_mcp.ranking.irregular import BASE_OF
 from graymatter_mcp.ranking.scripts import (
     JOINER_CLASS,
     compose,
@@ -34,6 +35,7 @@ _LEFT_SIGNS: Final = "_-./\\:@#+"
 _RIGHT_SIGNS: Final = "_-./\\:@"
 """`#` and `+` stay on the right: C++ and C# are names."""
 
+_ENGLISH: Final = "english"
 _ASCII_RUN: Final = re.compile(rf"[a-z0-9{JOINER_CLASS}]+")
 _ASCII_WORD: Final = re.compile(r"[a-z0-9]+")
 
@@ -145,12 +147,16 @@ class Analyzer:
 
     def __init__(self, language: str | None) -> None:
         self._stemmer = None if language is None else _stemmer(language)
+        self._base_of = BASE_OF if language == _ENGLISH else {}
         self._stems: dict[str, str] = {}
         # The pure stemmer keeps its word in itself between steps.
         self._lock = threading.Lock()
 
     def index_term(self, token: str) -> str:
-        """Stem a word; very long ones, joined tokens and words with a number stay as they are."""
+        """Stem a word; very long ones, joined tokens and words with a number stay as they are.
+
+        An English word of irregular form has the stem of its base: ``ran`` that of ``run``.
+        """
         stem = self._stems.get(token)
         return self._learn(token) if stem is None else stem
 
@@ -164,7 +170,7 @@ class Analyzer:
         if is_joined(token) or has_number(token):
             return token
         with self._lock:
-            stem = self._stemmer.stemWord(token) or token
+            stem = self._stemmer.stemWord(self._base_of.get(token, token)) or token
             self._stems[token] = stem
         return stem
 

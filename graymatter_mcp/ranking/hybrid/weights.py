@@ -37,6 +37,10 @@ def settled(sent: Mapping[str, float], query: str) -> Weights:
 
     Source: data-plane contract 4.5.
     """
-    asks = _ASKS_FOR_NEWEST.search(query) is not None
-    defaults = Weights(recency=ASKED_RECENCY if asks else 0.0)
+    defaults = Weights(recency=ASKED_RECENCY if asks_for_newest(query) else 0.0)
     return replace(defaults, **{name: float(weight) for name, weight in sent.items()})
+
+
+def asks_for_newest(query: str) -> bool:
+    """Whether a query has words such as "latest" or "right now"."""
+    return _ASKS_FOR_NEWEST.search(query) is not None

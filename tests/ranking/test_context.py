@@ -1,0 +1,94 @@
+"""Neighbours inside the lists: worked by hand, and the same as BM25 where nobody has one."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graymatter_mcp.ranking.bm25 import bm25, idf
+from graymatter_mcp.ranking.context import Neighbours, bm25_in_context
+
+ALL = np.ones(5, np.bool_)
+CHAIN = np.array([-1, 0, 1, 2, 3], np.int32)
+
+
+def scored(
+    postings: list[tuple[list[int], list[float]]],
+    previous: np.ndarray[tuple[int], np.dtype[np.int32]] = CHAIN,
+    eligible: np.ndarray[tuple[int], np.dtype[np.bool_]] = ALL,
+) -> list[float]:
+    """Score five rows of four tokens each."""
+    scores = bm25_in_context(
+        [(np.array(rows, np.int32), np.array(tf, np.float64)) for rows, tf in postings],
+        size=5,
+        count=int(eligible.sum()),
+        lengths=np.full(5, 4.0),
+        mean_length=4.0,
+        previous=previous,
+        eligible=eligible,
+    )
+    return scores.tolist()
+
+
+def test_a_word_that_a_row_lacks_counts_by_its_neighbours() -> None:
+    """ADR 0047: rows 0 and 1 hold x, row 2 holds y; of mean length, so that the norm is 0.9."""
+    found = scored([([0, 1], [1.0, 1.0]), ([2], [1.0])])
+    x, y = idf(5, 2), idf(5, 1)
+    assert found == pytest.approx(
+        [
+            x + y * 0.15 * 1.9 / (0.15 + 0.9),
+            x + y * 0.3 * 1.9 / (0.3 + 0.9),
+            x * 0.45 * 1.9 / (0.45 + 0.9) + y,
+            0.0,
+            0.0,
+        ]
+    )
+
+
+def test_a_row_that_is_not_eligible_is_no_neighbour_and_no_bridge() -> None:
+    """Contract 5.1: what is filtered out does not exist."""
+    eligible = np.array([True, False, True, True, True])
+    with_gap = scored([([0, 2], [1.0, 1.0])], eligible=eligible)
+    alone = scored([([0, 2], [1.0, 1.0])], np.full(5, -1, np.int32), eligible)
+    assert with_gap == alone
+
+
+def test_what_neighbours_lend_is_the_best_of_them_and_never_below_nothing() -> None:
+    """ADR 0047: 0.3 of the nearest, 0.15 of those two steps away."""
+    lent = Neighbours(CHAIN, ALL).best(np.array([1.0, -1.0, 0.2, -1.0, -1.0, 0.0], np.float32))
+    assert lent.tolist() == pytest.approx([0.03, 0.3, 0.15, 0.06, 0.03])
+
+
+@given(st.lists(st.lists(st.integers(0, 4), min_size=1, unique=True), min_size=1, max_size=4))
+def test_without_neighbours_it_is_bm25(rows_of: list[list[int]]) -> None:
+    """Contract 5.3: the statistics and the sum are those of BM25."""
+    postings = [(np.array(sorted(rows), np.int32), np.ones(len(rows))) for rows in rows_of]
+    lengths = np.array([3.0, 4.0, 9.0, 1.0, 4.0])
+    mean = float(lengths.mean())
+    plain = bm25(postings, size=5, count=5, lengths=lengths, mean_length=mean)
+    found = bm25_in_context(
+        postings,
+        size=5,
+        count=5,
+        lengths=lengths,
+        mean_length=mean,
+        previous=np.full(5, -1, np.int32),
+        eligible=ALL,
+    )
+    assert found == pytest.approx(plain)
+
+
+@given(st.permutations(range(5)), st.lists(st.integers(0, 4), min_size=1, unique=True))
+def test_only_rows_that_hold_a_word_themselves_are_scored(
+    chain: list[int], rows: list[int]
+) -> None:
+    """Contract 5.3: facts with score 0 are not ranked."""
+    previous = np.full(5, -1, np.int32)
+    for before, row in pairwise(chain):
+        previous[row] = before
+    found = scored([(sorted(rows), [1.0] * len(rows))], previous)
+    assert [row for row, score in enumerate(found) if score > 0] == sorted(rows)
