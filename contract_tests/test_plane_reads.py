@@ -232,12 +232,15 @@ def test_stats_count_shelf_by_shelf(open_plane: Callable[..., Plane], door: str)
     plane.core("memory_add", agent_id="one", text="the attic is dry")
     end = plane.server.clock.now() + timedelta(hours=1)
     plane.keep("one", "the window is open", expiresAt=stamp(end))
+    (rewritten, forgotten) = plane.keep("two", "the boat is blue", "the boat is for sale")
+    plane.ok(REST, "update", id=rewritten, content="the boat is green")
+    plane.ok(REST, "forget", id=forgotten)
     plane.server.clock.move(hours=1)
     body = plane.ok(door, "stats")
     assert body.pop("uptimeMs") >= 0
     assert body == {
-        "byNamespace": {"one": {"warm": 3, "cold": 0}, "two": {"warm": 2, "cold": 0}},
-        "totalWarm": 5,
+        "byNamespace": {"one": {"warm": 3, "cold": 0}, "two": {"warm": 3, "cold": 0}},
+        "totalWarm": 6,
         "totalCold": 0,
         "totalInactive": 2,
         "pendingVectors": 0,

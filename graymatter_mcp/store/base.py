@@ -326,6 +326,8 @@ class Snapshot(Protocol):
     """Whether a row has a vector of the model in use."""
     is_live: NDArray[np.bool_]
     """Whether a row is live content, whatever was asked for."""
+    is_gone: NDArray[np.bool_]
+    """Whether a row stands for no stored content: what it held was erased or has other words."""
     is_pinned: NDArray[np.bool_]
     is_active: NDArray[np.bool_]
     is_cold: NDArray[np.bool_]

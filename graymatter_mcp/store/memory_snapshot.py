@@ -68,6 +68,7 @@ class InMemorySnapshot:
         self._add_details({} if details is None else details)
         at = 0 if now is None else to_microseconds(now)
         self.is_live = np.array([_is_live_content(fact) for fact in self._facts], np.bool_)
+        self.is_gone = np.array([fact.kind != FactKind.CONTENT for fact in self._facts], np.bool_)
         self.eligible = (
             self.is_live
             & (self.levels >= min_level)

@@ -182,8 +182,9 @@ class Reader:
             warm, had = snapshot.count - cold, by_namespace.get(part.name, (0, 0))
             if snapshot.count:
                 by_namespace[part.name] = (had[0] + warm, had[1] + cold)
-            is_inactive = ~(snapshot.is_live & snapshot.is_active) & (snapshot.expires_at > now)
-            inactive += int(np.count_nonzero(is_inactive))
+            is_stored = ~snapshot.is_gone & (snapshot.expires_at > now)
+            is_inactive = ~(snapshot.is_live & snapshot.is_active)
+            inactive += int(np.count_nonzero(is_stored & is_inactive))
             pending += int(np.count_nonzero(snapshot.eligible & ~snapshot.has_vector))
         return PlaneStats(
             by_namespace=dict(sorted(by_namespace.items())),

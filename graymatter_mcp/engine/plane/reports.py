@@ -143,7 +143,8 @@ def _newest(corpus: Corpus, limit: int, among: Sequence[NDArray[np.bool_]]) -> l
 
 def _replaced(part: Part, now: datetime) -> NDArray[np.bool_]:
     snapshot = part.snapshot
-    return ~snapshot.is_live & (snapshot.expires_at > to_microseconds(now))
+    is_retired = ~snapshot.is_live & ~snapshot.is_gone
+    return is_retired & (snapshot.expires_at > to_microseconds(now))
 
 
 def _superseded(part: Part, rows: Sequence[int]) -> Iterator[SupersededFact]:

@@ -114,6 +114,7 @@ class Snapshots(Suite):
         assert {array.shape for array in arrays.values()} == {(snapshot.size,)}
         assert {name: array.dtype for name, array in arrays.items()} == {
             "eligible": np.dtype(np.bool_),
+            "is_gone": np.dtype(np.bool_),
             "lengths": np.dtype(np.float64),
             "levels": np.dtype(np.int8),
             "age_order": np.dtype(np.int64),
@@ -130,6 +131,18 @@ class Snapshots(Suite):
         similarities = snapshot.similarities(np.array([[1, 2]], np.int16))
         assert similarities is not None
         assert (similarities.dtype, similarities.shape) == (np.float32, (snapshot.size,))
+
+    def test_rows_that_hold_no_stored_content_are_gone(self, store: MemoryStore) -> None:
+        """Interface of is_gone: what was reworded or deleted is counted once or not at all."""
+        kept, reworded, deleted = (a_fact(f"n {number}") for number in range(3))
+        add(store, kept, reworded, deleted, a_fact("old", superseded_by="agent"))
+        store.snapshot(SHELF)
+        patch(store, reworded, text="other words")
+        store.apply(WriteBatch(delete=((SHELF, deleted.id),)))
+        snapshot = store.snapshot(SHELF)
+        is_stored = ~snapshot.is_gone
+        assert int(is_stored.sum()) == snapshot.stored == 3
+        assert int((is_stored & ~snapshot.is_live).sum()) == 1
 
     def test_rows_are_fetched_in_the_order_given(self, store: MemoryStore) -> None:
         """Interface of facts, fact_ids and texts."""

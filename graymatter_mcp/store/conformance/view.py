@@ -199,6 +199,7 @@ def arrays_of(snapshot: Snapshot) -> dict[str, NDArray[np.generic]]:
     """Return the arrays that have one entry per row, by name."""
     return {
         "eligible": snapshot.eligible,
+        "is_gone": snapshot.is_gone,
         "lengths": snapshot.lengths,
         "levels": snapshot.levels,
         "age_order": snapshot.age_order,

@@ -52,6 +52,8 @@ class MirrorSnapshot:
         self._pinned = mirror.pinned.view
         # Life changes in place, so this instant needs a copy of its own.
         self.is_live: NDArray[np.bool_] = mirror.live.view.copy()
+        # Shared: what goes later was retired or live above, and is counted as that.
+        self.is_gone = mirror.gone.view
         self.is_pinned = self._pinned
         self.has_vector = mirror.has_vectors.view
         self.stored = len(mirror.row_of)
