@@ -42,7 +42,7 @@ def test_nothing_observed_is_unknown() -> None:
 def test_the_digests_are_those_of_what_is_sent() -> None:
     """Data-plane contract 7.3: UTF-8 instructions; canonical JSON of the array."""
     mcp = report()["mcp"]
-    one = Served(tools=[{"b": "ü", "name": "a"}], instructions="ä", version="1")
+    one = Served(tools=[{"name": "a", "b": "ü"}], instructions="ä", version="1")
     assert one.instructions_hash == sha256("ä".encode()).hexdigest()
     assert one.tools_hash == sha256('[{"b":"ü","name":"a"}]'.encode()).hexdigest()
     assert (mcp["toolCount"], mcp["tools"]) == (9, sorted(tool["name"] for tool in TOOLS))
