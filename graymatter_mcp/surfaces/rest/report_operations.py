@@ -101,7 +101,7 @@ def _entry(index: int, sent: Fields, now: datetime) -> ImportEntry | ImportFailu
         agent_name=fields.get("agentName", ""),
         confidence=fields.get("confidence"),
         confidence_label=fields.get("confidenceLabel", ""),
-        metadata=metadata or {},
+        metadata=cast("dict[str, Any]", metadata or {}),
         source_refs=tuple(fields.get("sourceRefs", ())),
         expires_at=_time(fields, "expiresAt"),
         tier=fields.get("tier", "warm"),
