@@ -46,6 +46,12 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:idempotency": Promise(
         "D9", "A write under one key takes effect once, and is answered alike each time."
     ),
+    "plane:openapi": Promise(
+        "plane:8", "`GET /openapi.json` describes every route to whoever shows a bearer."
+    ),
+    "plane:any-request": Promise(
+        "plane:2.6", "No request makes a fault, and every answer fits the schema of its route."
+    ),
     "plane:unknown-keys": Promise(
         "D10", "An unknown key is ignored, but refused where it would lose data or a check."
     ),

@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.surfaces.rest.accounts import ACCOUNT_HANDLERS, ACCOUNT_TWINS
+from graymatter_mcp.surfaces.rest.description import describe
 from graymatter_mcp.surfaces.rest.operations import OPERATIONS, TWINS
 from graymatter_mcp.surfaces.rest.report_operations import REPORTS
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.surfaces.rest.operations import Operation
 
 BY_ROUTE: Final[Mapping[str, Operation]] = MappingProxyType(
-    {**OPERATIONS, **ACCOUNT_HANDLERS, **REPORTS}
+    {**OPERATIONS, **ACCOUNT_HANDLERS, **REPORTS, "openapi": describe}
 )
 BY_TOOL: Final[Mapping[str, Operation]] = MappingProxyType({**TWINS, **ACCOUNT_TWINS})
 """By the name of the tool, where its arguments or its answer are not those of the route."""
