@@ -295,6 +295,28 @@ def test_other_values_and_names_are_no_copies(plane: Plane) -> None:
 
 
 @promise("plane:diversity")
+def test_a_near_copy_with_other_values_stays(plane: Plane) -> None:
+    """D31: alike in four words of five, and about two things; one that says the same gives way."""
+    shelf = plane.shelf()
+    words = (
+        "cluster of the Danube office in Linz answers health checks of all monitors, dashboards,"
+        " balancers, probes and alarms without delay on port"
+    )
+    staging, production, again, _ = plane.keep(
+        shelf,
+        f"The staging {words} 7778",
+        f"The production {words} 7779",
+        f"The production {words} 7779 today",
+        "Monitors of the Danube office are cleaned on Fridays",
+    )
+    query = "health checks of the Danube office in Linz"
+    found = plane.alike("search", namespace=shelf, query=query, k=2)
+    ids = {item["id"] for item in found["results"]}
+    assert staging in ids
+    assert len(ids & {production, again}) == 1
+
+
+@promise("plane:diversity")
 def test_a_copy_on_another_shelf_gives_way(plane: Plane) -> None:
     """D31."""
     first, second = plane.shelf(), plane.shelf()
@@ -302,11 +324,13 @@ def test_a_copy_on_another_shelf_gives_way(plane: Plane) -> None:
     copies = [*plane.keep(first, text), *plane.keep(second, text)]
     (weaker,) = plane.keep(second, "A hut needs firewood")
     names = [first, second]
-    found = plane.alike("search", includeNamespaces=names, query="glacier hut opens", k=2)
-    ids = [item["id"] for item in found["results"]]
-    assert len(ids) == 2
-    assert ids[0] in copies
-    assert ids[1] == weaker
+    for k in (2, 9):
+        # Nor does a copy fill a page that has room left.
+        found = plane.alike("search", includeNamespaces=names, query="glacier hut opens", k=k)
+        ids = [item["id"] for item in found["results"]]
+        assert len(ids) == 2
+        assert ids[0] in copies
+        assert ids[1] == weaker
 
 
 @pytest.mark.parametrize("door", DOORS)
