@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graymatter_mcp.embedding.base import EmbeddingError
+from graymatter_mcp.engine.asked import Asked, content_terms
 from graymatter_mcp.engine.heads import AllHeads
 from graymatter_mcp.errors import InvalidArgumentError, StoreUnavailableError
 from graymatter_mcp.model.config import MAX_CONFIDENCE_WEIGHT
@@ -15,12 +16,7 @@ from graymatter_mcp.model.facts import LEVELS, Confidence
 from graymatter_mcp.model.ids import UNSET
 from graymatter_mcp.model.results import Degraded, RetrievalMetadata
 from graymatter_mcp.ranking.aliases import effective_query, expand
-from graymatter_mcp.ranking.context import Neighbours, bm25_in_context
-from graymatter_mcp.ranking.core_lists import keyword_scores, similarities
 from graymatter_mcp.ranking.fusion import rank
-from graymatter_mcp.ranking.hybrid.stop_words import is_stop_word
-from graymatter_mcp.ranking.hybrid.weights import asks_for_newest
-from graymatter_mcp.ranking.names import without_shared_names
 from graymatter_mcp.ranking.signals import Signals
 from graymatter_mcp.ranking.tokens import identifiers, tokenize
 
@@ -30,7 +26,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from graymatter_mcp.engine.clock import Clock
-    from graymatter_mcp.engine.heads import Heads
     from graymatter_mcp.engine.models import ModelKeeper
     from graymatter_mcp.model.config import Config
     from graymatter_mcp.model.ids import FactId, Namespace
@@ -156,14 +151,16 @@ class Recaller:
         Raises:
             StoreUnavailableError: The model failed and a filter was asked for.
         """
-        snapshot = self._store.snapshot(namespace, policy.min_level, self._clock.now())
+        now = self._clock.now()
+        snapshot = self._store.snapshot(namespace, policy.min_level, now)
         tokens = tokenize(query)
         added = expand(tokens, snapshot.aliases)
         effective = (*tokens, *added)
-        asked = _Asked(snapshot, self._heads.of(snapshot), query, self._terms(effective))
+        heads = self._heads.of(snapshot)
+        asked = Asked(snapshot, heads, query, content_terms(effective, self._analyzer), now.date())
         similarity, degraded = None, self._models.degraded
         if effective:  # a query without words has no meaning either: the newest come first
-            meant = without_shared_names(query, lambda word: self._share(snapshot, word))
+            meant = asked.without_shared_names(self._analyzer)
             similarity, degraded = self._similarity(asked, effective_query(meant, added), policy)
         restrict = self._restriction(snapshot, query)
         ranking = rank(
@@ -176,7 +173,7 @@ class Recaller:
                 age_order=snapshot.age_order,
                 id_order=snapshot.id_order,
                 levels=snapshot.levels,
-                keyword=_keyword(asked, restrict),
+                keyword=asked.keyword(restrict),
                 similarity=similarity,
                 restrict=restrict,
             ),
@@ -189,20 +186,8 @@ class Recaller:
             snapshot=snapshot, ranked=ranked, texts=texts, tokens=effective, degraded=degraded
         )
 
-    def _terms(self, tokens: Sequence[str]) -> Sequence[str]:
-        """Return the index terms of the words with content; of all where none has any."""
-        content = [token for token in tokens if not is_stop_word(token)]
-        return self._analyzer.index_terms(content or tokens)
-
-    def _share(self, snapshot: Snapshot, word: str) -> float:
-        """Return the share of the facts that hold all tokens of a word."""
-        terms = self._analyzer.index_terms(tokenize(word))
-        if not terms or not snapshot.count:
-            return 0.0
-        return min(len(found.rows) for found in snapshot.postings(terms)) / snapshot.count
-
     def _similarity(
-        self, asked: _Asked, query: str, policy: Policy
+        self, asked: Asked, query: str, policy: Policy
     ) -> tuple[NDArray[np.float32] | None, Degraded | None]:
         degraded = self._models.degraded
         if asked.snapshot.count == 0:
@@ -229,56 +214,6 @@ class Recaller:
         restriction = np.zeros(snapshot.size, np.bool_)
         restriction[rows] = True
         return restriction
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A query held against the facts of a snapshot."""
-
-    snapshot: Snapshot
-    heads: Heads
-    query: str
-    terms: Sequence[str]
-
-    @property
-    def about(self) -> NDArray[np.bool_] | None:
-        """The facts that begin with what the query names."""
-        return self.heads.about(self.terms, self.snapshot.size)
-
-    @property
-    def newness(self) -> NDArray[np.float64] | None:
-        """1 for the newest fact, less for each older one, where the query asks for it."""
-        if not asks_for_newest(self.query) or not self.snapshot.count:
-            return None
-        return 1.0 - (self.snapshot.recency_rank - 1) / self.snapshot.count
-
-    def close(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return what the vector list ranks by."""
-        return similarities(
-            products,
-            tokens=self.heads.lengths(self.snapshot),
-            neighbours=Neighbours(self.snapshot.previous, self.snapshot.eligible),
-            about=self.about,
-            newness=self.newness,
-        )
-
-
-def _keyword(asked: _Asked, restrict: NDArray[np.bool_] | None) -> NDArray[np.float64] | None:
-    snapshot, terms = asked.snapshot, asked.terms
-    if not terms or not snapshot.count:
-        return None
-    distinct = list(dict.fromkeys(terms))
-    found = dict(zip(distinct, snapshot.postings(distinct), strict=True))
-    scores = bm25_in_context(
-        [(found[term].rows, found[term].tf) for term in terms],
-        size=snapshot.size,
-        count=snapshot.count,
-        lengths=snapshot.lengths,
-        mean_length=snapshot.mean_length,
-        previous=snapshot.previous,
-        eligible=snapshot.eligible,
-    )
-    return keyword_scores(scores, about=asked.about, newness=asked.newness, restrict=restrict)
 
 
 def _intersection(postings: Sequence[Postings]) -> NDArray[np.int32]:

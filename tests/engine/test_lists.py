@@ -77,3 +77,17 @@ def test_the_subject_is_a_capitalised_word_among_the_first_four() -> None:
     assert subject_word("one two three four Five") == ""
     assert subject_word("Ärger im Amt") == "Ärger"
     assert subject_word("") == ""
+
+
+def test_a_question_for_yesterday_finds_what_was_told_then(desk: Desk) -> None:
+    """Issue 6: the keyword list ranks the facts of the days that are asked about."""
+    desk.add("The old relay was sold")
+    desk.now.forward(days=1)
+    told = desk.add("The kettle broke")
+    desk.now.forward(days=1)
+    desk.add("The roof is new")
+    found = desk.receipts("what happened yesterday")
+    assert [one.text for one in found if one.ranks.keyword_rank] == [told.text]
+    assert found[0].text == told.text
+    day = told.created_at.date().isoformat()
+    assert desk.receipts(f"what happened on {day}")[0].text == told.text

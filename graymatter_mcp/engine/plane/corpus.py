@@ -106,6 +106,15 @@ class Corpus:
         return self.joined([part.snapshot.content_at for part in self.parts]).astype(np.int64)
 
     @cached_property
+    def previous(self) -> NDArray[np.int32]:
+        """The row before each in its session, or -1."""
+        columns = [
+            np.where(part.snapshot.previous < 0, -1, part.snapshot.previous + start)
+            for part, start in zip(self.parts, self.starts, strict=False)
+        ]
+        return self.joined(columns).astype(np.int32)
+
+    @cached_property
     def created_at(self) -> NDArray[np.int64]:
         """Microseconds of each row's creation."""
         return self.joined([part.snapshot.created_at for part in self.parts]).astype(np.int64)

@@ -1,7 +1,9 @@
 """The keyword leg: words of the text, its subject and its day, with phrases in order.
 
 The store indexes words of texts alone. What the leg adds to them comes from the shelf's index: the
-subject counts once more, and the day in words, so that "in May 2023" finds what was said then.
+subject counts once more, and the day in words, so that "in May 2023" finds what was said then. The
+days that a question asks about ("yesterday", "last week") are one more word, which facts of them
+hold; and a fact counts in part the words of those told around it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import numpy as np
 
 from graymatter_mcp.engine.plane.shelf_index import DAY, MONTH, SUBJECT, YEAR
 from graymatter_mcp.ranking.aliases import expand
+from graymatter_mcp.ranking.days import MONTHS, asked_days
 from graymatter_mcp.ranking.hybrid.keyword import keyword_scores
 from graymatter_mcp.ranking.hybrid.stop_words import is_stop_word
 from graymatter_mcp.ranking.hybrid.text import holds_phrase, phrases
@@ -20,16 +23,14 @@ from graymatter_mcp.ranking.tokens import tokenize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import date
 
     from numpy.typing import NDArray
 
     from graymatter_mcp.engine.plane.corpus import Corpus, Part
+    from graymatter_mcp.ranking.days import Days
     from graymatter_mcp.ranking.tokens import Analyzer
 
-MONTHS: Final = (
-    "january", "february", "march", "april", "may", "june",
-    "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
 _DAY_TOKENS: Final = 3
 _LAST_DAY: Final = 31
 _YEAR_DIGITS: Final = 4
@@ -44,15 +45,22 @@ class Terms:
     tokens: Sequence[str]
     """Unstemmed tokens of the query as sent."""
     postings: Sequence[Posting]
-    """One per token, aliases and repeats included."""
+    """One per token, aliases and repeats included, and one for the days asked about."""
     rows: Sequence[NDArray[np.int32]]
     """Of each distinct term of the query as sent: the rows that hold it."""
     holds_phrases: NDArray[np.bool_] | None
     """Rows that hold every quoted phrase; None where none was quoted."""
 
 
-def query_terms(corpus: Corpus, text: str, analyzer: Analyzer) -> Terms:
-    """Look the words of a query up."""
+def query_terms(corpus: Corpus, text: str, analyzer: Analyzer, today: date) -> Terms:
+    """Look the words of a query up.
+
+    Args:
+        corpus: What may be found.
+        text: Of the query, as sent.
+        analyzer: The one that the store indexes with.
+        today: What words such as "yesterday" are reckoned from.
+    """
     tokens = [token for token in tokenize(text) if not is_stop_word(token)]
     sent = analyzer.index_terms(tokens)
     by_part = [analyzer.index_terms(expand(tokens, part.snapshot.aliases)) for part in corpus.parts]
@@ -69,9 +77,13 @@ def query_terms(corpus: Corpus, text: str, analyzer: Analyzer) -> Terms:
         for term in wanted
     }
     added = [term for term in wanted if term not in set(sent)]
+    days = asked_days(text, today)
     return Terms(
         tokens=tokens,
-        postings=[found[term] for term in (*sent, *added)],
+        postings=[
+            *(found[term] for term in (*sent, *added)),
+            *([] if days is None else [_of_days(corpus, days)]),
+        ],
         rows=[found[term][0] for term in dict.fromkeys(sent)],
         holds_phrases=_with_phrases(corpus, text, analyzer),
     )
@@ -84,8 +96,17 @@ def keyword_leg(corpus: Corpus, terms: Terms) -> NDArray[np.float64]:
         terms.postings,
         eligible=corpus.eligible,
         lengths=lengths,
+        previous=corpus.previous,
         holds_phrases=terms.holds_phrases,
     )
+
+
+def _of_days(corpus: Corpus, days: Days) -> Posting:
+    """Return the visible facts that speak of some days."""
+    first, last = (10_000 * day.year + 100 * day.month + day.day for day in days)
+    day = 10_000 * corpus.column(YEAR) + 100 * corpus.column(MONTH) + corpus.column(DAY)
+    rows = np.flatnonzero((day >= first) & (day <= last) & corpus.eligible).astype(np.int32)
+    return rows, np.ones(rows.size, np.float64)
 
 
 def _nothing() -> Posting:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graymatter_mcp.embedding.base import EmbeddingError
+from graymatter_mcp.engine.asked import share_of
 from graymatter_mcp.engine.plane.cosines import cosines
 from graymatter_mcp.engine.plane.keywords import keyword_leg, query_terms
 from graymatter_mcp.engine.plane.shelf_index import CERTAIN, CONFIDENCE, IS_CURRENT, SUBJECT, TOKENS
@@ -17,6 +18,7 @@ from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.policy.contradiction import same_values_and_names
 from graymatter_mcp.policy.entities import entities
 from graymatter_mcp.ranking.aliases import effective_query, expand
+from graymatter_mcp.ranking.context import Neighbours
 from graymatter_mcp.ranking.hybrid.abstain import UNCALIBRATED, abstains, evidence
 from graymatter_mcp.ranking.hybrid.diverse import Texts, diverse
 from graymatter_mcp.ranking.hybrid.entity import entity_signal as entity_share
@@ -25,6 +27,7 @@ from graymatter_mcp.ranking.hybrid.graph import Adjacency, next_pairs
 from graymatter_mcp.ranking.hybrid.order import Order
 from graymatter_mcp.ranking.hybrid.prior import prior
 from graymatter_mcp.ranking.hybrid.weights import settled
+from graymatter_mcp.ranking.names import without_shared_names
 from graymatter_mcp.ranking.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -121,7 +124,7 @@ class Searcher:
         if corpus.count == 0:
             return Found(rows=(), scores=(), fused=None, degraded=is_degraded, abstained=False)
         calibration = self.calibration
-        terms = query_terms(corpus, query.text, self._analyzer)
+        terms = query_terms(corpus, query.text, self._analyzer, query.now.date())
         floor = query.min_vector_score
         at = to_microseconds(query.now)
         until = query.now if is_past else None
@@ -132,6 +135,7 @@ class Searcher:
                 bm25=keyword_leg(corpus, terms) if weights.keyword > 0 else None,
                 cosine=cosine,
                 content_tokens=corpus.column(TOKENS).astype(np.int64),
+                neighbours=None if cosine is None else Neighbours(corpus.previous, corpus.eligible),
                 adjacency=self._adjacency(corpus, until) if weights.graph > 0 else None,
                 entity=entity_signal(corpus, query.text, terms.tokens)
                 if weights.entity > 0
@@ -179,7 +183,11 @@ class Searcher:
             one for part in corpus.parts for one in expand(tokenize(text), part.snapshot.aliases)
         ]
         try:
-            vector = self._models.embed_query(effective_query(text, tuple(dict.fromkeys(added))))
+            snapshots = [part.snapshot for part in corpus.parts]
+            meant = without_shared_names(
+                text, lambda word: share_of(word, snapshots, self._analyzer)
+            )
+            vector = self._models.embed_query(effective_query(meant, tuple(dict.fromkeys(added))))
         except EmbeddingError:
             return None, True
         if vector is None:

@@ -15,6 +15,7 @@ from graymatter_mcp.policy.entities import entities
 from graymatter_mcp.policy.sensitivity import SENSITIVITIES
 from graymatter_mcp.ranking.hybrid.prior import CURRENT_STATE_TYPES
 from graymatter_mcp.ranking.hybrid.text import content_tokens, holds_phrase, subject_of
+from graymatter_mcp.ranking.stamp import stamp_of, stamped_day
 from graymatter_mcp.ranking.tokens import tokenize
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class ShelfIndex:
         sure = parsed.get("c")
         named = entities(text, known=self._subject_ids)
         subject = subject_of(text, _text_of(metadata.get("subject")), named) or ""
-        day = _day_of(metadata.get("occurredAt"), created_at)
+        day = _day_of(metadata.get("occurredAt"), text, created_at)
         level = SENSITIVITIES.index(inferred_level(text))
         self._by_text.setdefault(text.strip(), []).append(row)
         self._columns[row] = (
@@ -117,7 +118,7 @@ class ShelfIndex:
             level,
             kind in CURRENT_STATE_TYPES,
             NO_NUMBER if sure is None else round(sure * CERTAIN),
-            content_tokens(tokenize(text)),
+            content_tokens(tokenize(text[len(stamp_of(text)) :])),
             base_days_of(kept) or NO_RETENTION if record else NO_DETAILS,
         )
         self._updated_at[row] = parsed.get("u", 0)
@@ -197,11 +198,14 @@ def _text_of(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
-def _day_of(occurred_at: object, created_at: int) -> date:
-    """Return the day that a fact speaks of: as its writer said, else that of its creation."""
+def _day_of(occurred_at: object, text: str, created_at: int) -> date:
+    """Return the day that a fact speaks of: as its writer said, in metadata or in a stamp.
+
+    Else that of its creation.
+    """
     if isinstance(occurred_at, str):
         try:
             return datetime.fromisoformat(occurred_at).date()
         except ValueError:
             pass
-    return from_microseconds(created_at).date()
+    return stamped_day(text) or from_microseconds(created_at).date()

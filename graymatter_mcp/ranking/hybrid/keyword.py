@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from graymatter_mcp.ranking.bm25 import bm25
+from graymatter_mcp.ranking.context import bm25_in_context
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +19,7 @@ def keyword_scores(
     *,
     eligible: NDArray[np.bool_],
     lengths: NDArray[np.float64],
+    previous: NDArray[np.int32] | None = None,
     holds_phrases: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """Score every row against a query; 0.0 where it is not eligible or holds none of the terms.
@@ -27,6 +28,8 @@ def keyword_scores(
         postings: One (rows, tf) per query token, over the whole corpus; rows are distinct.
         eligible: Rows that exist: N, df and the mean length count them alone.
         lengths: Tokens of each row; shape (n,).
+        previous: The row before each in its session, or -1, so that words of neighbours count in
+            part; None where nobody has one.
         holds_phrases: Rows that hold every quoted phrase of the query; None when it has none.
             Others score 0.0, but count in the statistics.
 
@@ -35,12 +38,14 @@ def keyword_scores(
     count = int(np.count_nonzero(eligible))
     if count == 0:
         return np.zeros(eligible.size, np.float64)
-    scores = bm25(
+    scores = bm25_in_context(
         [_filtered(rows, tf, eligible) for rows, tf in postings],
         size=eligible.size,
         count=count,
         lengths=lengths,
         mean_length=float(lengths[eligible].sum()) / count,
+        previous=np.full(eligible.size, -1, np.int32) if previous is None else previous,
+        eligible=eligible,
     )
     return scores if holds_phrases is None else np.where(holds_phrases, scores, 0.0)
 

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.ranking.hybrid.stop_words import is_stop_word
+from graymatter_mcp.ranking.stamp import stamp_of
 from graymatter_mcp.ranking.tokens import is_joined
 
 if TYPE_CHECKING:
@@ -50,12 +51,13 @@ def subject_of(content: str, metadata_subject: object, entities: Sequence[str]) 
 
     Returns:
         The first there is of: the subject in metadata, a speaker (``Name: ``), the first entity
-        that begins among the first four words.
+        that begins among the first four words. A stamp in brackets may stand before them.
 
     Source: data-plane contract 4.2.
     """
     if isinstance(metadata_subject, str) and metadata_subject.strip():
         return metadata_subject.strip().casefold()
+    content = content[len(stamp_of(content)) :]
     match = _SPEAKER.match(content)
     if match and not any(word[0].islower() for word in match[1].split()):
         return match[1].casefold()

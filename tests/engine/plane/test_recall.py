@@ -30,3 +30,40 @@ def test_a_text_is_as_close_to_itself_as_can_be(brain: Brain) -> None:
     brain.remember("Nobody has seen the kettle")
     found = brain.search(text, min_vector_score=0.99, weights={"keyword": 0, "graph": 0})
     assert [item.id for item in found] == [told.id]
+
+
+def test_an_answer_gains_the_words_of_the_question_before_it(brain: Brain) -> None:
+    """ADR 0048: the fact behind "ferry" is meant, though both say "harbour"."""
+    brain.remember("The harbour opens at nine o'clock")
+    brain.remember("Nothing else is known of the opening")
+    brain.remember("So much for all that")
+    brain.remember("And what about the ferry to the island?")
+    answer = brain.remember("It leaves the harbour at ten o'clock")
+    found = brain.search("ferry harbour", weights={"vector": 0, "graph": 0, "entity": 0})
+    assert answer.id in [item.id for item in found[:2]]
+    assert "So much for all that" not in [item.content for item in found]
+
+
+def test_a_speaker_behind_a_stamp_is_the_subject(brain: Brain) -> None:
+    """ADR 0048; data plane 4.2: the entity signal is 1 for facts of the one who is named."""
+    told = brain.remember("[1:56 pm on 8 May, 2023] Mira: chess is what I like")
+    brain.remember("[2:10 pm on 9 May, 2023] Otto: and Mira likes chess, I hear")
+    found = brain.search("Does Mira like chess?")
+    assert found[0].id == told.id
+    assert found[0].signals is not None
+    assert found[0].signals.entity == 1.0
+
+
+def test_a_question_for_yesterday_finds_what_was_told_then(brain: Brain) -> None:
+    """Issue 6: days are reckoned from the request; a day in metadata or a stamp counts first."""
+    sold = brain.remember("The old relay was sold", metadata={"occurredAt": "2026-01-05T10:00:00Z"})
+    brain.now.forward(days=1)
+    told = brain.remember("The kettle broke")
+    stamped = brain.remember("[5 January, 2026] Ada: the mill burned down")
+    brain.now.forward(days=1)
+    brain.remember("The roof is new")
+    weights = {"vector": 0, "graph": 0}
+    yesterday = brain.search("what happened yesterday", weights=weights)
+    assert [item.id for item in yesterday] == [told.id]
+    on_day = brain.search("what happened on 2026-01-05", weights=weights)
+    assert {item.id for item in on_day[:2]} == {sold.id, stamped.id}
