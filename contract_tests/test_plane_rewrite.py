@@ -178,6 +178,23 @@ def test_a_new_text_was_verified_by_nobody(open_plane: Callable[..., Plane]) -> 
     assert found["facts"] == []
 
 
+@promise("plane:audit-target")
+def test_the_audit_names_the_fact_that_a_write_is_about(open_plane: Callable[..., Plane]) -> None:
+    """Data plane, 8: the new one where others are superseded, the one that goes where one goes."""
+    plane = open_plane(load=None)
+    texts = [f"The relay listens on port {port}" for port in (7001, 7002)]
+    old, new = (plane.ok(REST, "capture", content=text, namespace="net")["id"] for text in texts)
+    plane.ok(REST, "update", id=old, sensitivity="internal")
+    plane.ok(REST, "forget", id=new)
+    events = plane.server.memory.plane.accounts.audit.page("local", 0, 100).events
+    assert [(one.action, one.target) for one in events] == [
+        ("capture", old),
+        ("capture", new),
+        ("update", old),
+        ("forget", new),
+    ]
+
+
 @promise("plane:pinned")
 @by_door
 def test_a_pinned_fact_is_never_rewritten_or_superseded(

@@ -51,4 +51,7 @@ ROWS: Final[Mapping[str, Promise]] = {
         "D53", "An update changes what it names and keeps id, hits, creation, edges and the rest."
     ),
     "plane:move": Promise("plane:3.12", "A fact moves to another shelf with all that it has."),
+    "plane:audit-target": Promise(
+        "plane:8", "The audit names the fact that a write is about, and never its content."
+    ),
 }

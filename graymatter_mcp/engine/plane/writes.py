@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.engine.plane.draft import Entry
     from graymatter_mcp.engine.plane.makers import VectorMaker
     from graymatter_mcp.model.access import Caller
+    from graymatter_mcp.model.ids import FactId
     from graymatter_mcp.model.plane import NewEntry
     from graymatter_mcp.model.requests import CallKey
     from graymatter_mcp.model.scopes import Scope
@@ -207,7 +208,7 @@ class Recorder:
             draft = Draft(parts.store, parts.corpora, parts.analyzer, at)
             answer = self._with_vectors(draft, decide(draft, scope))
             changed = [one for one in draft.entries.values() if one.is_changed or one.is_new]
-            target = changed[0].fact.id if changed else None
+            target = _target(draft, changed)
             event = parts.accounts.audit.event(caller, action, target, scope.project_id)
             receipt = None if key is None else receipt_of(key, answer, draft)
             vectors = [_vectors_of(one) for one in changed if one.windows is not None]
@@ -249,6 +250,13 @@ class Recorder:
                 self._parts.models.enqueue(
                     PendingVector(namespace=fact.agent_id, fact_id=fact.id, text=entry.text)
                 )
+
+
+def _target(draft: Draft, changed: Sequence[Entry]) -> FactId | None:
+    """Return the fact that a write is about: the new one, before those in whose place it is."""
+    by_weight = sorted(changed, key=lambda entry: not entry.is_new)
+    ids = [*(entry.fact.id for entry in by_weight), *(fact_id for _, fact_id in draft.erased)]
+    return next(iter(ids), None)
 
 
 def receipt_of(key: CallKey, answer: object, draft: Draft) -> Receipt:
