@@ -192,6 +192,8 @@ class Decider:
             metadata={**old.metadata, **details.metadata},
             kept={**old.kept, **details.kept},
             confidence=old.confidence if new.confidence is None else new.confidence,
+            # What the core wrote has the level of its text, and this text may give away less.
+            is_level_stored=True,
             content_at=at,
             updated_at=at,
         ).with_kept(captureAction="updated", updatedByCaptureAt=stamp_text(at))
