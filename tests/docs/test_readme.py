@@ -72,7 +72,7 @@ READERS: dict[str, Callable[[str], Entry]] = {
 
 def test_every_configuration_on_the_page_is_read_by_a_test() -> None:
     """Issue: the first steps are taken from the page."""
-    assert set(TITLED) == {*READERS, "cli", "library"}
+    assert set(TITLED) == {*READERS, "cli", "plane", "library"}
 
 
 @pytest.mark.parametrize("title", READERS)
@@ -111,6 +111,24 @@ def test_the_commands_of_the_command_line_section_work_as_written(tmp_path: Path
     (receipt,) = json.loads(explained)["facts"]
     assert receipt["provenance"]["confidence"] == "verified"
     assert any("webshop: 1 facts" in line for line in counted)
+
+
+def test_the_commands_of_the_data_plane_work_as_written(tmp_path: Path) -> None:
+    """Issue: the README's lines are pasted into a shell."""
+    shell = subprocess.run(
+        ["sh", "-e"],
+        input=TITLED["plane"],
+        cwd=tmp_path,
+        env=user_environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    stored, *shown, created, used = shell.stdout.splitlines()
+    fact_id = stored.removeprefix("Stored: ")
+    assert [line.strip().split("  ")[0] for line in shown if "7778" in line] == [fact_id] * 3
+    assert created.endswith("  webshop")
+    assert used == created.replace("Created:", "In use:")
 
 
 def test_the_library_section_prints_the_fact_that_it_stored(tmp_path: Path) -> None:
