@@ -55,4 +55,7 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:unknown-keys": Promise(
         "D10", "An unknown key is ignored, but refused where it would lose data or a check."
     ),
+    "plane:parity": Promise(
+        "issue:5", "REST, the tools and `--json` of one operation on one store tell the same."
+    ),
 }
