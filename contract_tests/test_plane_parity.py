@@ -88,6 +88,9 @@ def test_what_only_reads_answers_alike_everywhere(plane: Plane, store: Path) -> 
     short = plane.alike("recent", contentMode="snippet", maxBytes=1000)
     assert command(store, "recent", "--content-mode", "snippet", "--max-bytes", "1000") == short
     assert short["omitted"]
+    report = plane.alike("hygiene", k=5)
+    assert command(store, "hygiene", "--k", "5") == report
+    assert report["summary"]["scanned"] == len(FACTS)
     projects = plane.ok("rest", "projects-list")
     assert command(store, "project", "list") == projects
     assert {json.dumps(plane.ok(door, "projects-list")) for door in DOORS} == {json.dumps(projects)}

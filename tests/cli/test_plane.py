@@ -134,6 +134,20 @@ def test_looking_creates_nothing(here: InProcess, arguments: list[str]) -> None:
     assert not list(here.where.iterdir())
 
 
+def test_hygiene_counts_and_lists(here: InProcess) -> None:
+    """Issue 5, 6; data plane 7.1."""
+    low = capture(here, "so so \x1b[2J things", "--force")
+    report = body(here, "hygiene", "hygiene", "--k", "3")
+    assert report["lowValue"][0]["id"] == low
+    shown = here("hygiene").stdout.splitlines()
+    assert shown[:3] == [
+        "1 facts looked at",
+        "low value: 1",
+        f"  {low}  low_worthiness  so so \\x1b[2J things",
+    ]
+    assert shown[-1] == f"orphan candidates: {report['summary']['orphanCandidates']}"
+
+
 def test_projects_by_id_or_name(here: InProcess) -> None:
     """Issue 5, 6; data plane 8."""
     made = body(here, "project-create", "project", "create", "web/shop")
