@@ -75,6 +75,50 @@ def test_a_remote_agent_stores_and_finds_over_http(tmp_path: Path) -> None:
     assert '"facts": ["Deploys need two approvals."]' in output
 
 
+def test_the_rest_client_keeps_corrects_and_finds_and_may_run_again(tmp_path: Path) -> None:
+    """Issue 5: the example over REST, with nothing but the standard library."""
+    with HttpServer(tmp_path / "store", GRAYMATTER_HTTP_TOKEN=SERVER_TOKEN) as server:
+        root = server.url.removesuffix("/mcp")
+        where = {"GRAYMATTER_URL": root, "GRAYMATTER_TOKEN": SERVER_TOKEN}
+        first, second = (
+            _run(
+                *(sys.executable, EXAMPLES / "rest_client.py"),
+                cwd=tmp_path,
+                env={**user_environment(), **where},
+            )
+            for _ in range(2)
+        )
+    for output in (first, second):
+        assert '"superseded": [' in output
+        assert '"rejected": "conversational filler' in output
+        assert "search: ['The staging API uses port 8200']\n" in output
+        assert 'nobody stored: {"results": [],' in output
+        assert "decisions: ['Decided to need two approvals for each deploy of the" in output
+        assert '{"default": {"warm": 2, "cold": 0}}' in output
+        assert "refused: 400 invalid request body\n" in output
+    assert "project: 409 you already own a project with that name\n" in second
+
+
+def test_a_session_over_the_data_plane_grounds_captures_corrects_and_recaps(tmp_path: Path) -> None:
+    """Issue 5: the example over the twins, in a client that checks each answer."""
+    output = _run(
+        *(sys.executable, EXAMPLES / "data_plane_client.py"),
+        cwd=tmp_path,
+        env=user_environment(),
+    )
+    assert output.splitlines() == [
+        "known before: []",
+        "superseded: True",
+        "saved: 2",
+        "found: ['The staging API uses port 8200']",
+        "decisions: ['Decided to need two approvals for each deploy.']",
+        "userPreferences: ['The user prefers answers with commands.']",
+        "currentSetup: ['The staging API uses port 8200']",
+        "by the core: ['The staging API uses port 8200']",
+        'forgotten: {"deleted": true, "coldDeleteOk": true}',
+    ]
+
+
 @pytest.mark.parametrize("path", sorted((EXAMPLES / "clients").iterdir()), ids=lambda p: p.name)
 def test_every_remote_configuration_reads_and_sends_a_bearer(path: Path) -> None:
     """Issue 4, wire 9: the key of each client, the token by reference and never inline."""
