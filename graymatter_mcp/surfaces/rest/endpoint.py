@@ -39,6 +39,8 @@ INTERNAL: Final = error_answer(500, "internal server error")
 FAILED_PARTS: Final = frozenset({"results", "degraded", "abstained", "relevant", "recent"})
 """What stands beside the error where a search found nothing since a leg was away."""
 NO_CONTENT: Final = 204
+_FORGET_FIRST_S: Final = 60
+"""Until the next try where only forgetting helps: nobody can tell when that is done."""
 _UNAVAILABLE: Final = "store unavailable"
 _READ_ONLY: Final = "store is read-only"
 
@@ -136,8 +138,9 @@ def failure_answer(error: GraymatterError) -> HttpAnswer:
         status = 503
     if status >= 500 and status != 503:
         return INTERNAL
-    if isinstance(error, QuotaError) and error.retry_after_s is not None:
-        return error_answer(status, text, (b"retry-after", b"%d" % error.retry_after_s))
+    if isinstance(error, QuotaError):
+        seconds = _FORGET_FIRST_S if error.retry_after_s is None else error.retry_after_s
+        return error_answer(status, text, (b"retry-after", b"%d" % seconds))
     return error_answer(status, text)
 
 
