@@ -234,6 +234,8 @@ class WriteBatch:
     audit: tuple[AuditEntry, ...] = ()
     delete: tuple[tuple[Namespace, FactId], ...] = ()
     """Facts to erase with their versions, vectors and vitals; unknown ids are ignored."""
+    emptied: tuple[Namespace, ...] = ()
+    """Shelves that first lose what is no fact: checkpoints, graph and curations."""
     counters: tuple[tuple[str, int], ...] = ()
     """Amounts to add to named lifetime counters."""
     details: tuple[FactDetails, ...] = ()

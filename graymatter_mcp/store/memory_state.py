@@ -139,6 +139,7 @@ class State:
         self._keep(batch.receipt)
         for namespace, fact_id in batch.delete:
             self._erase(namespace, fact_id, batch)
+        self._empty(frozenset(batch.emptied))
         for new in batch.facts:
             self._add(new)
         self._tell_updates(batch)
@@ -171,6 +172,14 @@ class State:
         self.edges = {
             key: edge for key, edge in self.edges.items() if node not in (edge.source, edge.target)
         }
+
+    def _empty(self, shelves: frozenset[Namespace]) -> None:
+        if not shelves:
+            return
+        self.nodes = {key: one for key, one in self.nodes.items() if one.namespace not in shelves}
+        self.edges = {key: one for key, one in self.edges.items() if one.namespace not in shelves}
+        self.checkpoints = [one for one in self.checkpoints if one.agent_id not in shelves]
+        self.audit = [one for one in self.audit if one.namespace not in shelves]
 
     def _tell_updates(self, batch: WriteBatch) -> None:
         told: dict[FactId, tuple[Namespace, str, str]] = {

@@ -1,7 +1,8 @@
-"""The facts that die with their owner."""
+"""What dies with its owner: facts, and what else is on their shelves."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -18,15 +19,29 @@ if TYPE_CHECKING:
 _ALWAYS: Final = datetime.max.replace(tzinfo=UTC)
 
 
-def facts_of(
-    store: MemoryStore, scopes: Collection[Scope]
-) -> tuple[list[tuple[Namespace, FactId]], int]:
-    """Return everything on the shelves of some owners, and how many entries of a caller it is.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estate:
+    """What goes."""
 
-    What was pruned is among the first: it is out of sight, and not yet erased.
+    facts: tuple[tuple[Namespace, FactId], ...] = ()
+    shelves: tuple[Namespace, ...] = ()
+    entries: int = 0
+    """How many of the facts are entries of a caller."""
+
+
+NOTHING: Final = Estate()
+
+
+def estate_of(store: MemoryStore, scopes: Collection[Scope]) -> Estate:
+    """Return everything on the shelves of some owners.
+
+    What was pruned is among the facts: it is out of sight, and not yet erased.
     """
-    shelves = {name for name in store.namespaces() if owned(name)[0] in scopes}
-    facts = [fact for shelf in sorted(shelves) for fact in store.list(shelf)]
+    shelves = tuple(sorted(name for name in store.namespaces() if owned(name)[0] in scopes))
+    facts = [fact for shelf in shelves for fact in store.list(shelf)]
     pruned = [one for one in store.pruned(_ALWAYS) if one[0] in shelves]
-    entries = sum(fact.kind == FactKind.CONTENT for fact in facts)
-    return [*((fact.agent_id, fact.id) for fact in facts), *pruned], entries
+    return Estate(
+        facts=(*((fact.agent_id, fact.id) for fact in facts), *pruned),
+        shelves=shelves,
+        entries=sum(fact.kind == FactKind.CONTENT for fact in facts),
+    )

@@ -14,6 +14,7 @@ from graymatter_mcp.engine.plane.documents import (
     document_of,
     put_of,
 )
+from graymatter_mcp.engine.plane.erasure import NOTHING, Estate
 from graymatter_mcp.engine.plane.tables import Table
 from graymatter_mcp.model.accounts import Project, Quota, Role, Token, User, WebSession
 from graymatter_mcp.model.scopes import LOCAL
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from graymatter_mcp.engine.clock import Clock
-    from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.store.base import Event, MemoryStore
 
 
@@ -141,7 +141,7 @@ class Ledger:
         event: Event | None,
         *,
         at: datetime | None = None,
-        delete: Sequence[tuple[Namespace, FactId]] = (),
+        dying: Estate = NOTHING,
     ) -> None:
         """Make one change durable, then visible; nothing of it if the store fails.
 
@@ -149,7 +149,7 @@ class Ledger:
             puts: Records.
             event: For the audit.
             at: When; the clock's time by default.
-            delete: Facts that die with it.
+            dying: What dies with it.
         """
         with self._turn:
             changes = (*self._assumed, *puts)
@@ -158,7 +158,8 @@ class Ledger:
                     at=self.clock.now() if at is None else at,
                     documents=tuple(document_of(put) for put in changes),
                     events=() if event is None else (event,),
-                    delete=tuple(delete),
+                    delete=dying.facts,
+                    emptied=dying.shelves,
                 )
             )
             self._assumed = ()

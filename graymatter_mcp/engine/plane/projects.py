@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from graymatter_mcp.engine.plane.documents import Choice, Kind, Put
-from graymatter_mcp.engine.plane.erasure import facts_of
+from graymatter_mcp.engine.plane.erasure import estate_of
 from graymatter_mcp.engine.plane.ledger import named
 from graymatter_mcp.engine.plane.lines import check_line
 from graymatter_mcp.errors import (
@@ -68,7 +68,7 @@ class Projects:
         return project
 
     def delete(self, caller: Caller, ref: str) -> int:
-        """Delete a project with its facts, and the tokens that are pinned to it.
+        """Delete a project with all that is in it, and the tokens that are pinned to it.
 
         Returns:
             How many entries it held.
@@ -83,10 +83,10 @@ class Projects:
             if project.owner_id != caller.user_id:
                 raise ForbiddenError("only the owner can delete a project")
             scope = project_scope(project.tenant, project.id)
-            doomed, entries = facts_of(self._ledger.store, {scope})
+            dying = estate_of(self._ledger.store, {scope})
             event = self._audit.event(caller, "project_delete", project.id, project.id)
-            self._ledger.commit(last_of(self._ledger.book, project), event, delete=doomed)
-        return entries
+            self._ledger.commit(last_of(self._ledger.book, project), event, dying=dying)
+        return dying.entries
 
     def members(self, caller: Caller, ref: str) -> list[Member]:
         """Return everybody in a project, the owner first.

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.engine.plane.documents import Kind, Put
-from graymatter_mcp.engine.plane.erasure import facts_of
+from graymatter_mcp.engine.plane.erasure import estate_of
 from graymatter_mcp.engine.plane.ledger import named
 from graymatter_mcp.engine.plane.lines import check_line
 from graymatter_mcp.engine.plane.projects import last_of, without
@@ -78,7 +78,7 @@ class Users:
         return user
 
     def delete(self, caller: Caller, user_id: str) -> RemovedUser:
-        """Delete a user with their own facts, tokens and sessions.
+        """Delete a user with all that is theirs, tokens and sessions too.
 
         Projects that they share with nobody go too; what they wrote in projects of others stays.
 
@@ -100,12 +100,12 @@ class Users:
                 user_scope(user.tenant, user.id),
                 *(project_scope(one.tenant, one.id) for one in own),
             }
-            doomed, entries = facts_of(self._ledger.store, scopes)
+            dying = estate_of(self._ledger.store, scopes)
             puts = self._last_of(user, projects)
             revoked = sum(put.kind is Kind.TOKEN for put in puts)
             event = self._audit.event(caller, "user_delete", user.id)
-            self._ledger.commit(puts, event, delete=doomed)
-        return RemovedUser(tokens_revoked=revoked, entries_removed=entries)
+            self._ledger.commit(puts, event, dying=dying)
+        return RemovedUser(tokens_revoked=revoked, entries_removed=dying.entries)
 
     def set_quota(self, caller: Caller, user_id: str, quota: Quota) -> None:
         """Set how much a user may write.

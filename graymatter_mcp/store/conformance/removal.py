@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from graymatter_mcp.errors import FactChangedError
-from graymatter_mcp.store.base import WriteBatch
+from graymatter_mcp.model.checkpoints import Checkpoint
+from graymatter_mcp.store.base import AuditEntry, Edge, Node, WriteBatch
 from graymatter_mcp.store.conformance.bookkeeping import vitals_of
 from graymatter_mcp.store.conformance.kit import (
     ELSEWHERE,
@@ -21,6 +22,7 @@ from graymatter_mcp.store.conformance.kit import (
     at,
     embed,
     new_id,
+    new_namespace,
     patch,
     patch_of,
 )
@@ -189,3 +191,40 @@ class Deletion(Suite):
         store.apply(WriteBatch(delete=((SHELF, fact.id),)))
         assert store.namespaces() == [SHELF]
         assert store.snapshot(SHELF).count == 0
+
+    def test_an_emptied_shelf_keeps_its_facts_alone(self, store: MemoryStore) -> None:
+        """Interface: checkpoints, graph and curations of one shelf go, others' stay."""
+        fact = a_fact()
+        for shelf in (SHELF, ELSEWHERE):
+            one, two = (Node(namespace=shelf, id=n, label=n, type="unknown") for n in "ab")
+            link = Edge(
+                namespace=shelf, source="a", target="b", relation="agent_link", created_at=at(1)
+            )
+            curation = AuditEntry(
+                at=at(2), action="pin", namespace=shelf, old_text="old", new_text="", source="t"
+            )
+            saved = Checkpoint(id=new_id(), agent_id=shelf, created_at=at(3), state={"n": 1})
+            store.apply(
+                WriteBatch(nodes=(one, two), edges=(link,), audit=(curation,), checkpoints=(saved,))
+            )
+        add(store, fact)
+        kept = everything(store)
+        store.apply(WriteBatch(emptied=(SHELF, new_namespace())))
+        assert store.checkpoints(SHELF) == []
+        assert store.neighbours(SHELF, ["a"]) == []
+        assert store.links(SHELF, "agent_link", None) == []
+        assert [one.namespace for one in store.audit(9)] == [ELSEWHERE]
+        assert (store.stats().nodes, store.stats().edges) == (2, 1)
+        assert len(store.checkpoints(ELSEWHERE)) == 1
+        assert store.list(SHELF) == [fact]
+        assert everything(store) != kept
+
+    def test_a_shelf_is_emptied_before_the_rest_of_the_batch(self, store: MemoryStore) -> None:
+        """Interface: what comes in the same batch stays, and the shelf fills up again."""
+        old, new = (
+            Checkpoint(id=new_id(), agent_id=SHELF, created_at=at(n), state={"n": n})
+            for n in (1, 2)
+        )
+        store.apply(WriteBatch(checkpoints=(old,)))
+        store.apply(WriteBatch(emptied=(SHELF,), checkpoints=(new,)))
+        assert store.checkpoints(SHELF) == [new]

@@ -46,6 +46,7 @@ def namespaces_of(applied: AppliedBatch) -> set[Namespace]:
         | {vitals.namespace for vitals in batch.vitals}
         | {new.namespace for new in applied.vectors}
         | {namespace for namespace, _ in batch.delete}
+        | set(batch.emptied)
         | {namespace for source, _, target in batch.moves for namespace in (source, target)}
         | {details.namespace for details in batch.details}
         | {edge.namespace for edge in batch.edges}
@@ -118,7 +119,7 @@ def replay(mirror: Mirror, namespace: Namespace, applied: AppliedBatch, model_ke
         _add_fact(mirror, new.fact, new.terms, details.get(new.fact.id))
     for state in (one for one in applied.states if one.namespace == namespace):
         _set_state(mirror, state)
-    if any(edge.namespace == namespace for edge in batch.edges):
+    if namespace in batch.emptied or any(edge.namespace == namespace for edge in batch.edges):
         mirror.links_version += 1
         mirror.version += 1
     _set_details(mirror, details)

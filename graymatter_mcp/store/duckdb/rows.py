@@ -128,6 +128,7 @@ def _needs_tables(batch: WriteBatch) -> bool:
     return bool(
         batch.patches
         or batch.delete
+        or batch.emptied
         or batch.moves
         or batch.vitals
         or batch.decay
@@ -142,6 +143,7 @@ def is_kept_twice(batch: WriteBatch) -> bool:
     """Whether the rows that a batch leads to, once the tables have it, are all there is to it."""
     return bool(batch.patches or batch.details) and not (
         batch.delete
+        or batch.emptied
         or batch.moves
         or batch.vitals
         or batch.decay

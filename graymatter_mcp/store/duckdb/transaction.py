@@ -202,6 +202,7 @@ class GroupTransaction(Gathering):
         )
         self._is_kept = is_kept_twice(batch) and not reworded
         erased = sum(self._delete(namespace, fact_id, batch) for namespace, fact_id in batch.delete)
+        erased += sum(map(self._empty, batch.emptied))
         self._append_facts(batch)
         at = to_microseconds(batch.at)
         for state in changed:
@@ -300,6 +301,16 @@ class GroupTransaction(Gathering):
                 "changes", 0, namespace, fact_id, batch.delete_as, "", to_microseconds(batch.at)
             )
         return erased
+
+    def _empty(self, namespace: str) -> int:
+        """Erase what is no fact on a shelf; return how many rows that the ledger counts went."""
+        self._settle()
+        for table in ("nodes", "edges", "audit"):
+            self._connection.execute(f"DELETE FROM {table} WHERE namespace = ?", [namespace])
+        ((checkpoints,),) = self._connection.execute(
+            "DELETE FROM checkpoints WHERE namespace = ?", [namespace]
+        ).fetchall()
+        return checkpoints
 
     def _move(self, batch: WriteBatch) -> None:
         """Give facts another shelf, with all their rows.

@@ -10,16 +10,17 @@ from graymatter_mcp.engine.clock import Clock
 from graymatter_mcp.engine.plane.accounts import Accounts, AccountSettings
 from graymatter_mcp.model.access import LOCAL_CALLER, Caller
 from graymatter_mcp.model.accounts import Role
+from graymatter_mcp.model.checkpoints import Checkpoint
 from graymatter_mcp.model.facts import Fact
 from graymatter_mcp.model.scopes import owned, shelf, user_scope
-from graymatter_mcp.store.base import NewFact, WriteBatch
+from graymatter_mcp.store.base import NewFact, Node, WriteBatch
 from tests.engine.desk import HandClock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graymatter_mcp.model.accounts import Project, Quota, Token
-    from graymatter_mcp.model.ids import FactId
+    from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.model.scopes import Scope
     from graymatter_mcp.store.base import MemoryStore
 
@@ -75,6 +76,15 @@ class Office:
         )
         self.store.apply(WriteBatch(at=at, facts=(NewFact(fact=fact, terms=(text,)),)))
         return fact_id
+
+    def leave_more(self, scope: Scope, name: str = "default") -> Namespace:
+        """Put onto a shelf what is no fact; return the whole name of the shelf."""
+        at, new_id = self.clock.stamp()
+        namespace = shelf(scope, name)
+        saved = Checkpoint(id=new_id, agent_id=namespace, created_at=at, state={"n": 1})
+        entity = Node(namespace=namespace, id="amsterdam", label="Amsterdam", type="entity")
+        self.store.apply(WriteBatch(at=at, checkpoints=(saved,), nodes=(entity,)))
+        return namespace
 
     def texts(self, scope: Scope) -> list[str]:
         """Return what an owner has stored, sorted."""

@@ -114,6 +114,18 @@ def test_a_project_dies_with_its_facts_and_its_tokens(office: Office) -> None:
     assert refusal(NotFoundError, lambda: projects.delete(ana, web.id)) == "unknown project"
 
 
+def test_checkpoints_and_entities_die_with_their_project(office: Office) -> None:
+    """Data plane 8: also on a shelf without a fact; other shelves keep theirs."""
+    ana = office.user("ana")
+    web, shop = office.project(ana, "web"), office.project(ana, "shop")
+    doomed = office.leave_more(project_scope("local", web.id), "site")
+    kept = office.leave_more(project_scope("local", shop.id), "site")
+    assert office.accounts.projects.delete(ana, web.id) == 0
+    assert office.store.checkpoints(doomed) == []
+    assert len(office.store.checkpoints(kept)) == 1
+    assert office.store.stats().nodes == 1
+
+
 def test_a_failed_deletion_changes_nothing(office: Office, monkeypatch: pytest.MonkeyPatch) -> None:
     """Data plane 8: the project and its facts go together, or not at all."""
     ana = office.user("ana")

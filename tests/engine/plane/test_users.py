@@ -153,3 +153,15 @@ def test_a_subject_seen_by_many_at_once_is_one_user(office: Office) -> None:
     for one in threads:
         one.join()
     assert len({user.id for user in seen}) == 1
+
+
+def test_checkpoints_and_entities_die_with_their_user(office: Office) -> None:
+    """Data plane 8: those of the user's own shelves and projects."""
+    ana, ben = office.user("ana"), office.user("ben")
+    own = office.project(ana, "web")
+    doomed = [office.leave_more(scope) for scope in (scope_of(ana), project_scope("local", own.id))]
+    kept = office.leave_more(scope_of(ben))
+    office.accounts.users.delete(LOCAL_CALLER, ana.user_id)
+    assert [office.store.checkpoints(one) for one in doomed] == [[], []]
+    assert len(office.store.checkpoints(kept)) == 1
+    assert office.store.stats().nodes == 1
