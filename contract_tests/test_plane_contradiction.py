@@ -28,8 +28,8 @@ MUST: Final = [
     ),
     ("Ana lives in Berlin", "Ana lives in Munich"),
     # Words that a frame shares though one text writes them as part of another word.
-    ("The pool has 16GB of memory", "The pool has 32 GB of memory"),
-    ("The pool has 16 GB of memory", "The pool has 32GB of memory"),
+    ("The pool has 16GB of memory", "The pool has 32GB of memory"),
+    ("The pool has 16 GB of memory", "The pool has 32 GB of memory"),
     ("We cannot reach the vault from CI", "We can reach the vault from CI"),
     ("We can reach the vault from CI", "We can't reach the vault from CI"),
     ("The vault won't open for CI", "The vault will open for CI"),

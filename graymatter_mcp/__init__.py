@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         CheckpointNotFoundError,
         CommittedButFailedError,
         CommitUnknownError,
+        ConflictError,
         CorruptRecordError,
         ErrorCode,
         FactChangedError,
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
         InvalidArgumentError,
         NoCheckpointsError,
         NoStoreError,
+        NotFoundError,
+        QuotaError,
         ReadOnlyError,
         RetryRecallError,
         RoutingConflictError,
@@ -63,8 +66,10 @@ _HOME = {
     "engine.graph": "EntityExtractor GraphAccessor",
     "errors": (
         "CapabilityUnsupportedError CheckpointNotFoundError CommitUnknownError"
-        " CommittedButFailedError CorruptRecordError ErrorCode FactChangedError FactNotFoundError"
+        " CommittedButFailedError ConflictError"
+        " CorruptRecordError ErrorCode FactChangedError FactNotFoundError"
         " ForbiddenError GraymatterError InvalidArgumentError NoCheckpointsError NoStoreError"
+        " NotFoundError QuotaError"
         " ReadOnlyError RetryRecallError RoutingConflictError StoreClosedError"
         " StoreUnavailableError TokenNotFoundError UnauthorizedError"
     ),
@@ -101,6 +106,7 @@ __all__ = [
     "Confidence",
     "ConfidenceRanking",
     "Config",
+    "ConflictError",
     "ConsolidateConfig",
     "CorruptRecordError",
     "EmbeddingMode",
@@ -118,7 +124,9 @@ __all__ = [
     "Message",
     "NoCheckpointsError",
     "NoStoreError",
+    "NotFoundError",
     "Origin",
+    "QuotaError",
     "ReadOnlyError",
     "RecallExplainResult",
     "RecallOptions",
