@@ -178,22 +178,6 @@ def test_a_new_text_was_verified_by_nobody(open_plane: Callable[..., Plane]) -> 
     assert found["facts"] == []
 
 
-<<<<<<< Updated upstream
-=======
-@promise("plane:refine")
-def test_a_rewritten_fact_is_no_less_guarded_than_before(open_plane: Callable[..., Plane]) -> None:
-    """D42; data plane, 5.6: the stricter of both levels, of a fact of the core too."""
-    plane = open_plane(load=lambda: Angled(0.95))
-    value = "aB3dE5fG7hJ9kL1mN3pQ5r"
-    plane.core("memory_add", agent_id="ops", text=f"The agent sends bearer {value}")
-    new = f"The agent sends bearer the {value} of the gateway"
-    assert plane.ok(REST, "capture", content=new, namespace="ops")["updated"] is True
-    (item,) = shown(plane, "ops")
-    assert (item["content"], item["metadata"]["sensitivity"]) == (new, "sensitive")
-    assert plane.ok(REST, "recent", namespace="ops")["results"] == []
-
-
->>>>>>> Stashed changes
 @promise("plane:refine")
 def test_a_rewritten_fact_is_no_less_guarded_than_before(open_plane: Callable[..., Plane]) -> None:
     """D42; data plane, 5.6: the stricter of both levels, of a fact of the core too."""
