@@ -11,10 +11,10 @@ from contract_tests.credentials import SERVER_TOKEN
 from contract_tests.inside import StillClock, keyword_config
 from contract_tests.plane_inside import SwitchedStore, minilm
 from contract_tests.wire import DEADLINE_S
+from graymatter_mcp.compose import calibrations
 from graymatter_mcp.contract.load import load_bundle
 from graymatter_mcp.embedding.minilm import MiniLM
 from graymatter_mcp.engine.local import LocalMemory
-from graymatter_mcp.ranking.hybrid.abstain import BUNDLED
 from graymatter_mcp.ranking.tokens import Analyzer
 from graymatter_mcp.surfaces.auth import Scope
 from graymatter_mcp.surfaces.credentials import BearerAuthenticator
@@ -69,7 +69,7 @@ class PlaneServer:
             config,
             clock,
             model_key="" if load is None else MiniLM.model_key,
-            calibrations={MiniLM.model_key: BUNDLED},
+            calibrations=calibrations(),
         )
         bundle = load_bundle(BOTH)
         self._live_tokens = LiveTokens(directory)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from importlib import resources
 from typing import TYPE_CHECKING
 
 from graymatter_mcp.embedding.minilm import MiniLM
@@ -14,7 +16,7 @@ from graymatter_mcp.errors import InvalidArgumentError, ReadOnlyError, StoreUnav
 from graymatter_mcp.model.config import BUNDLED_MODEL, Config
 from graymatter_mcp.owner.election import Ownership, prepare_directory
 from graymatter_mcp.owner.filesystems import refuse_network
-from graymatter_mcp.ranking.hybrid.abstain import BUNDLED
+from graymatter_mcp.ranking.hybrid.abstain import Calibration
 from graymatter_mcp.ranking.tokens import Analyzer
 from graymatter_mcp.requirements import wrong_version
 from graymatter_mcp.settings import DATABASE_FILE, holds_store
@@ -98,12 +100,19 @@ def open_memory(
             replace(config),
             Clock() if clock is None else clock,
             model_key=model_key,
-            calibrations={MiniLM.model_key: BUNDLED},
+            calibrations=calibrations(),
             scratch=lambda: InMemoryStore(stem=analyzer.index_term),
             is_in_place=_place_of(ownership, path),
         )
         undo.pop_all()
     return OwnedMemory(memory, ownership)
+
+
+def calibrations() -> dict[str, Calibration]:
+    """Read the constants of hybrid search by model key; what is not there has none."""
+    file = resources.files("graymatter_mcp.ranking.hybrid") / "calibrations.json"
+    by_key: dict[str, dict[str, float]] = json.loads(file.read_text(encoding="utf-8"))
+    return {key: Calibration(**constants) for key, constants in by_key.items()}
 
 
 def _place_of(ownership: Ownership | None, database: Path) -> Callable[[], bool]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from bench.figures import Row, Table
+from bench.retrieval.abstention import curve
 from bench.retrieval.asking import SURFACES, Asker
 from bench.retrieval.conversations import FACTS, load
 from bench.retrieval.scores import Score, interval, mean, score
@@ -33,37 +34,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--degraded", dest="mode", action="store_const", const=MODES[1], help="--mode words"
     )
+    parser.add_argument("--abstention", action="store_true", help="ask what it cannot answer")
     parser.add_argument("--vectors", type=Path, help="file that keeps vectors between runs")
 
 
 def measure(options: argparse.Namespace) -> list[Table]:
     """Store every conversation on a shelf of its own, then ask its questions there."""
     return [
-        Table(
-            title=f"{surface}, {facts}, {mode}",
-            unit="share",
-            rows=tuple(_rows(anyio.run(_scores, options, conversations, surface, mode))),
-        )
+        anyio.run(_table, options, load(options.data, facts), facts, surface, mode)
         for facts in options.facts.split(",")
-        for conversations in [load(options.data, facts)]
         for surface in options.surface.split(",")
         for mode in options.mode.split(",")
     ]
 
 
-async def _scores(
-    options: argparse.Namespace, conversations: Sequence[Conversation], surface: str, mode: str
-) -> list[Score]:
+async def _table(
+    options: argparse.Namespace,
+    conversations: Sequence[Conversation],
+    facts: str,
+    surface: str,
+    mode: str,
+) -> Table:
     with TemporaryDirectory(dir=options.dir) as directory:
         async with Asker(
             Path(directory), surface, vectors=options.vectors, has_model=mode == MODES[0]
         ) as asker:
             await asker.store(conversations)
-            return [
+            title = f"{surface}, {facts}, {mode}"
+            if options.abstention:
+                return await curve(asker, conversations, title)
+            scores = [
                 score(await asker.ask(one.name, question.text, DEPTH), question, one.name)
                 for one in conversations
                 for question in one.questions
             ]
+            return Table(title=title, unit="share", rows=tuple(_rows(scores)))
 
 
 def _rows(scores: Sequence[Score]) -> Iterator[Row]:

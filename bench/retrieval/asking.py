@@ -51,7 +51,8 @@ class Asker:
         self, directory: Path, surface: str, *, vectors: Path | None, has_model: bool
     ) -> None:
         self._directory = directory
-        self._is_plane = SURFACES.index(surface) == 1
+        self.is_plane = SURFACES.index(surface) == 1
+        """Whether the data plane is asked, not the core."""
         self._vectors = vectors
         self._model = BUNDLED_MODEL if has_model else _NO_MODEL
         self._keys: dict[tuple[str, str], str] = {}
@@ -85,7 +86,7 @@ class Asker:
         await opened.aclose()
 
     async def _add(self, opened: OwnedMemory, shelf: str, text: str) -> str:
-        if self._is_plane:
+        if self.is_plane:
             entry = NewEntry(content=text, namespace=shelf, force=True)
             written = await opened.memory.plane.remember(LOCAL_CALLER, entry)
             return str(written.answer.id)
@@ -96,7 +97,7 @@ class Asker:
         """Return the keys of the facts found, best first."""
         assert self._opened is not None
         memory = self._opened.memory
-        if self._is_plane:
+        if self.is_plane:
             request = SearchRequest(
                 query=query, k=k, where=Where(namespace=shelf), max_sensitivity="sensitive"
             )
@@ -106,6 +107,31 @@ class Asker:
             RecallRequest(namespace=Namespace(shelf), query=query, top_k=k, hints=False)
         )
         return [self._keys[shelf, fact_id] for fact_id in recalled.fact_ids]
+
+    async def is_weak(self, shelf: str, query: str, k: int, floor: float | None) -> bool:
+        """Whether the answer is empty, or says that it may not be one.
+
+        Args:
+            shelf: Where to ask.
+            query: What to ask.
+            k: Facts at most.
+            floor: Of the data plane; None takes the model's.
+        """
+        assert self._opened is not None
+        memory = self._opened.memory
+        if self.is_plane:
+            request = SearchRequest(
+                query=query,
+                k=k,
+                where=Where(namespace=shelf),
+                max_sensitivity="sensitive",
+                abstain_below=floor,
+            )
+            return not (await memory.plane.search(LOCAL_CALLER, request)).results
+        recalled = await memory.recall(
+            RecallRequest(namespace=Namespace(shelf), query=query, top_k=k, hints=False)
+        )
+        return recalled.feedback != ""
 
 
 def _give_vectors(directory: Path, kept: Path | None) -> None:

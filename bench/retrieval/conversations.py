@@ -85,13 +85,13 @@ def _observations(raw: Any) -> tuple[dict[str, str], dict[str, set[str]]]:
     texts: dict[str, str] = {}
     keys_of: dict[str, set[str]] = defaultdict(set)
     for head, number in _sessions(raw):
-        by_speaker = raw.get("observation", {}).get(f"session_{number}_observation", {})
+        by_speaker: dict[str, list[tuple[str, Any]]] = raw.get("observation", {}).get(
+            f"session_{number}_observation", {}
+        )
         for text, source in (one for items in by_speaker.values() for one in items):
             key = f"O{len(texts)}"
             texts[key] = head + text
-            for turn in _EVIDENCE.findall(
-                " ".join(source if isinstance(source, list) else [source])
-            ):
+            for turn in _EVIDENCE.findall(json.dumps(source)):
                 keys_of[turn].add(key)
     return texts, keys_of
 
