@@ -165,6 +165,7 @@ def test_a_new_text_was_verified_by_nobody(open_plane: Callable[..., Plane]) -> 
     """D42; data plane, 1.4 and 1.5: a fact of the core, rewritten by capture."""
     plane = open_plane(load=lambda: Angled(0.95))
     plane.core("memory_add", agent_id="ops", text="Deploys run on k3s", confidence="verified")
+    plane.server.settle()
     (before,) = shown(plane, "ops")
     assert before["confidence"] == 1.0
     new = "Deploys run on k3s behind a load balancer"
@@ -184,6 +185,7 @@ def test_a_rewritten_fact_is_no_less_guarded_than_before(open_plane: Callable[..
     plane = open_plane(load=lambda: Angled(0.95))
     value = "aB3dE5fG7hJ9kL1mN3pQ5r"
     plane.core("memory_add", agent_id="ops", text=f"The agent sends bearer {value}")
+    plane.server.settle()
     new = f"The agent sends bearer the {value} of the gateway"
     assert plane.ok(REST, "capture", content=new, namespace="ops")["updated"] is True
     (item,) = shown(plane, "ops")
