@@ -158,7 +158,10 @@ class Reader:
         )
         corpus = self._gather(caller, request.where, wanted)
         graph = FactGraph(self._parts.store, corpus, request.as_of)
-        found = graph.neighbours(request.id, depth=request.depth, k=request.k)
+        try:
+            found = graph.neighbours(request.id, depth=request.depth, k=request.k)
+        except GraymatterError:
+            return NeighborsResult(results=(), degraded=True)
         rows = [row for row, _ in found]
         scores = [score for _, score in found]
         signals = {row: Signals(graph=score) for row, score in found}

@@ -14,6 +14,7 @@ from graymatter_mcp.engine.plane.cosines import cosines
 from graymatter_mcp.engine.plane.keywords import keyword_leg, query_terms
 from graymatter_mcp.engine.plane.shelf_index import CERTAIN, CONFIDENCE, IS_CURRENT, SUBJECT, TOKENS
 from graymatter_mcp.engine.write import AGENT_LINK, as_fact_id
+from graymatter_mcp.errors import GraymatterError
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.policy.contradiction import same_values_and_names
 from graymatter_mcp.policy.entities import entities
@@ -128,6 +129,8 @@ class Searcher:
         floor = query.min_vector_score
         at = to_microseconds(query.now)
         until = query.now if is_past else None
+        adjacency = self._graph(corpus, until) if weights.graph > 0 else None
+        is_degraded |= adjacency is None and weights.graph > 0
         age_days = np.maximum(at - corpus.content_at, 0) / DAY_US
         fused = fuse(
             Inputs(
@@ -136,7 +139,7 @@ class Searcher:
                 cosine=cosine,
                 content_tokens=corpus.column(TOKENS).astype(np.int64),
                 neighbours=None if cosine is None else Neighbours(corpus.previous, corpus.eligible),
-                adjacency=self._adjacency(corpus, until) if weights.graph > 0 else None,
+                adjacency=adjacency,
                 entity=entity_signal(corpus, query.text, terms.tokens)
                 if weights.entity > 0
                 else None,
@@ -198,6 +201,13 @@ class Searcher:
             for part, one in zip(corpus.parts, found, strict=True)
         ]
         return corpus.joined(columns).astype(np.float64), False
+
+    def _graph(self, corpus: Corpus, until: datetime | None) -> Adjacency | None:
+        """Return the edges; None where they cannot be read: the other legs answer without."""
+        try:
+            return self._adjacency(corpus, until)
+        except GraymatterError:
+            return None
 
     def _adjacency(self, corpus: Corpus, until: datetime | None) -> Adjacency:
         pairs = [

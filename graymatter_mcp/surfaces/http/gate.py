@@ -31,6 +31,7 @@ from graymatter_mcp.surfaces.http.messages import (
     error_answer,
     send_answer,
 )
+from graymatter_mcp.surfaces.http.pages import is_question, permission, reflected
 from graymatter_mcp.surfaces.http.rates import RateWindows
 
 if TYPE_CHECKING:
@@ -167,6 +168,10 @@ class Gate:
         if "origin" in repeated or not self._places.knows_origin(headers.get("origin")):
             raise RefusedError(error_answer(403, "origin not allowed"))
 
+    def lists_origin(self, headers: Mapping[str, str]) -> bool:
+        """Whether the request comes from a page that may read the answer."""
+        return self._places.lists_origin(headers.get("origin"))
+
     async def identify(self, passage: _Passage, route: Route) -> Principal:
         """Ask who calls, and count the request.
 
@@ -291,8 +296,13 @@ class _Passage:
     async def _pass(self, receive: Receive) -> HttpAnswer:
         gate = self._gate
         gate.check_place(self.headers, self.repeated)
+        is_listed = gate.lists_origin(self.headers)
+        if is_listed:
+            self.extra = (*self.extra, *reflected(self.headers["origin"]))
         place = gate.find_place(self._path)
         self.place = place.path
+        if is_listed and is_question(self.method, self.headers):
+            return permission(place)
         route = gate.find_route(place, self.method)
         self._is_open = route.is_open
         principal = None

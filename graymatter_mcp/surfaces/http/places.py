@@ -97,6 +97,7 @@ class Places:
         self._hosts = frozenset(_spellings([*LOOPBACK_HOSTS, *named]))
         pages = [f"{scheme}://{host}" for scheme in ("http", "https") for host in LOOPBACK_HOSTS]
         listed = [_checked_origin(origin) for origin in origins]
+        self._listed = frozenset(listed)
         self._origins = frozenset([*_spellings(pages), *listed])
 
     def knows_host(self, host: str | None) -> bool:
@@ -106,6 +107,10 @@ class Places:
     def knows_origin(self, origin: str | None) -> bool:
         """Whether a page of this origin may speak to us; programs send none."""
         return origin is None or _is_among(origin.lower(), self._origins)
+
+    def lists_origin(self, origin: str | None) -> bool:
+        """Whether a page of this origin was named, and so may read what it is answered."""
+        return origin is not None and _is_among(origin.lower(), self._listed)
 
 
 def _is_among(value: str, allowed: frozenset[str]) -> bool:
