@@ -16,11 +16,13 @@ JOINER_CLASS: Final = r"_\-./\\:@#+"
 """The joiner signs, written for the inside of a regular expression class."""
 
 _CJK: Final = (
-    "\u1100-\u11ff\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u3096"
+    "\u0e01-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109d\u1100-\u11ff"
+    "\u1780-\u17dd\u2e80-\u2fdf\u3005\u3007\u3021-\u3029\u3031-\u3035\u3038-\u303c\u3041-\u3096"
     "\u3099-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uff9f\U0001aff0-\U0001b16f\U00020000-\U0003ffff"
 )
-"""Han, Hiragana, Katakana and Hangul, with their iteration and length marks."""
+"""Han, Hiragana, Katakana and Hangul, with their iteration and length marks; Thai, Lao, Burmese and
+Khmer, which put no space between words either."""
 
 _MARK_BLOCKS: Final = (range(0x300, 0x20000), range(0xE0100, 0xE01F0))
 _LETTER_BLOCKS: Final = (
@@ -108,7 +110,7 @@ def is_number(char: str) -> bool:
 
 
 def is_cjk(char: str) -> bool:
-    """Whether the character is Han, Hiragana, Katakana or Hangul."""
+    """Whether the character is of a script whose words come as overlapping pairs."""
     return patterns().cjk.match(char) is not None
 
 
