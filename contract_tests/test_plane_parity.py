@@ -148,6 +148,7 @@ def test_a_fact_of_the_core_is_found_by_the_data_plane(plane: Plane, door: str) 
     assert item["metadata"] == {"sensitivity": "private"}
     assert (item["tier"], item["namespace"]) == ("warm", shelf)
     assert not {"sourceType", "capturedFrom", "agentName", "confidence"} & item.keys()
+    plane.server.settle()
     again = plane.ok(door, "remember", content=TEXTS[0], namespace=shelf)
     assert again == {"id": item["id"], "deduplicated": True, "embedded": True}
     plane.core("memory_reflect", action="update", agent_id=shelf, target=TEXTS[0], text=TEXTS[1])
