@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from graymatter_mcp.contract.pages.shapes import shapes_of, types_of
+from graymatter_mcp.contract.pages.shapes import shapes_of, types_of, values_of
 
 if TYPE_CHECKING:
     from graymatter_mcp.contract.load import Bundle, Schema
@@ -51,7 +51,7 @@ def _class(shape: Shape, shapes: Shapes) -> str:
     for field in shape.fields:
         kind = _kind(field.schema, shapes)
         lines.append(f"    {field.name}: {kind if field.is_required else f'NotRequired[{kind}]'}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _kind(schema: Schema, shapes: Shapes) -> str:
@@ -66,6 +66,8 @@ def _one(name: str, schema: Schema, shapes: Shapes) -> str:
         return f"list[{_kind(schema.get('items', {}), shapes)}]"
     if name == "object" and id(schema) in shapes.names:
         return shapes.names[id(schema)]
+    if name == "object" and (values := values_of(schema)):
+        return f"dict[str, {_kind(values, shapes)}]"
     return _SCALARS[name]
 
 

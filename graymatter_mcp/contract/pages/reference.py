@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from graymatter_mcp.contract.load import HINTS, read_document
+from graymatter_mcp.contract.pages.shapes import values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,14 +26,15 @@ _LIMITS: Final = ("minimum", "maximum", "minLength", "maxLength", "default")
 def reference_pages(bundle: Bundle) -> dict[str, str]:
     """Return every page by its file name."""
     pages = {f"{tool.name}.md": _page(tool) for tool in bundle.tools}
-    rows = [
-        f"| [`{tool.name}`]({tool.name}.md) | {tool.title} | {tool.revision} |"
-        for tool in bundle.tools
-    ]
-    index = [
-        *(HEAD, "", "# Tools", "", "In the order in which a server lists them.", ""),
-        *("| tool | title | revision |", "| --- | --- | --- |", *rows),
-    ]
+    index = [HEAD, "", "# Tools", "", "In the order in which a server lists them."]
+    for toolset in bundle.toolsets:
+        index += ["", f"## Toolset `{toolset}`", ""]
+        index += ["| tool | title | revision |", "| --- | --- | --- |"]
+        index += [
+            f"| [`{tool.name}`]({tool.name}.md) | {tool.title} | {tool.revision} |"
+            for tool in bundle.tools
+            if tool.toolset == toolset
+        ]
     return {"README.md": _text(index), **pages}
 
 
@@ -46,7 +48,7 @@ def _page(tool: ToolContract) -> str:
         f"{_NAMES[hint]}: {'yes' if tool.annotations[hint] else 'no'}" for hint in HINTS
     )
     lines = [HEAD, "", f"# {tool.name}", "", f"*{tool.title}.* {tool.description}", ""]
-    lines += [f"Revision {tool.revision}; {hints}.", "", "## Input", ""]
+    lines += [f"Toolset `{tool.toolset}`, revision {tool.revision}; {hints}.", "", "## Input", ""]
     lines += [*_table(tool.input_schema), "", "## Output", ""]
     branches = cast("list[Schema]", tool.output_schema.get("oneOf", [tool.output_schema]))
     for number, branch in enumerate(branches, 1):
@@ -62,6 +64,8 @@ def _page(tool: ToolContract) -> str:
 
 def _table(schema: Schema) -> list[str]:
     rows = [f"| `{path}` | {kind} | {words} |" for path, kind, words in _rows(schema, "")]
+    if not rows:
+        return ["Nothing."]
     if schema.get("additionalProperties") is False:
         rows += ["", "Nothing else."]
     return ["| key | type | |", "| --- | --- | --- |", *rows]
@@ -73,7 +77,10 @@ def _rows(schema: Schema, path: str) -> Iterator[tuple[str, str, str]]:
         place = f"{path}{name}"
         yield place, _kind(part), _words(part, is_required=name in required)
         yield from _rows(part, f"{place}.")
-        yield from _rows(cast("Schema", part.get("items", {})), f"{place}[].")
+        items = cast("Schema", part.get("items", {}))
+        for branch in cast("list[Schema]", items.get("oneOf", [items])):
+            yield from _rows(branch, f"{place}[].")
+        yield from _rows(values_of(part), f"{place}.<name>.")
 
 
 def _kind(part: Schema) -> str:

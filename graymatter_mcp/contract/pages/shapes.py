@@ -35,7 +35,7 @@ class Shapes:
 
     shapes: tuple[Shape, ...]
     names: Mapping[int, str]
-    """Identity of a schema -> name of its shape."""
+    """Identity of a schema -> name of its shape, or of its branches with ` | ` between."""
     inputs: Mapping[str, str]
     outputs: Mapping[str, tuple[str, ...]]
     """Tool -> name of the input; names of the branches of the output."""
@@ -79,9 +79,8 @@ class _Namer:
         required = cast("list[str]", schema.get("required", []))
         properties = cast("dict[str, Schema]", schema.get("properties", {}))
         for key, part in properties.items():
-            for inner in (part, cast("Schema", part.get("items", {}))):
-                if "properties" in inner:
-                    self.name(inner, self._free(_camel(key), inner, wanted), f"Part {key}.")
+            for inner in (part, cast("Schema", part.get("items", {})), values_of(part)):
+                self._name_part(inner, key, wanted)
         self._schemas[wanted] = schema
         self.names[id(schema)] = wanted
         self.shapes[wanted] = Shape(
@@ -94,9 +93,25 @@ class _Namer:
         )
         return wanted
 
+    def _name_part(self, schema: Schema, key: str, owner: str) -> None:
+        branches = cast("list[Schema]", schema.get("oneOf", [schema]))
+        names = [
+            self.name(branch, self._free(f"{_camel(key)}{number}", branch, owner), f"Part {key}.")
+            for number, branch in zip(_numbers(len(branches)), branches, strict=True)
+            if branch.get("properties")
+        ]
+        if names:
+            self.names[id(schema)] = " | ".join(names)
+
     def _free(self, wanted: str, schema: Schema, owner: str) -> str:
         taken = self._schemas.get(wanted, schema)
         return wanted if taken == schema else f"{owner}{wanted}"
+
+
+def values_of(schema: Schema) -> Schema:
+    """Return what the values of an object with free keys are; empty when anything goes."""
+    values = schema.get("additionalProperties")
+    return cast("Schema", values) if isinstance(values, dict) else {}
 
 
 def types_of(schema: Schema) -> list[Any]:
@@ -106,5 +121,9 @@ def types_of(schema: Schema) -> list[Any]:
     return sorted(names, key=lambda name: name == "null")
 
 
+def _numbers(count: int) -> list[str]:
+    return [""] if count == 1 else [str(number) for number in range(1, count + 1)]
+
+
 def _camel(name: str) -> str:
-    return "".join(word.capitalize() for word in name.split("_"))
+    return "".join(word[:1].upper() + word[1:] for word in name.split("_"))

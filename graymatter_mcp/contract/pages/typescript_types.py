@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from graymatter_mcp.contract.pages.shapes import shapes_of, types_of
+from graymatter_mcp.contract.pages.shapes import shapes_of, types_of, values_of
 
 if TYPE_CHECKING:
     from graymatter_mcp.contract.load import Bundle, Schema
@@ -60,4 +60,6 @@ def _one(name: str, schema: Schema, shapes: Shapes) -> str:
         return f"({items})[]" if " | " in items else f"{items}[]"
     if name == "object" and id(schema) in shapes.names:
         return shapes.names[id(schema)]
+    if name == "object" and (values := values_of(schema)):
+        return f"Record<string, {_kind(values, shapes)}>"
     return _SCALARS[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from graymatter_mcp.contract.load import load_bundle
+from graymatter_mcp.contract.load import load_bundle, toolset_names
 from graymatter_mcp.contract.pages.python_types import python_types
 from graymatter_mcp.contract.pages.reference import reference_pages
 from graymatter_mcp.contract.pages.typescript_types import typescript_types
@@ -18,7 +18,7 @@ REFERENCE = "docs/reference"
 
 def made_files() -> Mapping[str, str]:
     """Return every file that is made from the schemas, by its path in the checkout."""
-    bundle = load_bundle()
+    bundle = load_bundle(toolset_names())
     return {
         **{f"{REFERENCE}/{name}": page for name, page in reference_pages(bundle).items()},
         "graymatter_mcp/contract/payloads.py": python_types(bundle),
