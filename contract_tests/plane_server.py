@@ -23,12 +23,15 @@ from graymatter_mcp.surfaces.http.limits import HttpLimits
 from graymatter_mcp.surfaces.http.listener import Listener, bind
 from graymatter_mcp.surfaces.http.places import Address, Places
 from graymatter_mcp.surfaces.http.proxies import Proxies
+from graymatter_mcp.surfaces.http.sessions import CookieSessions
 from graymatter_mcp.surfaces.live_tokens import LiveTokens
 from graymatter_mcp.surfaces.mcp.dispatch import Dispatcher
 from graymatter_mcp.surfaces.mcp.http import McpEndpoint
 from graymatter_mcp.surfaces.mcp.server import build_server, served_by
 from graymatter_mcp.surfaces.rest.legacy import legacy_routes
+from graymatter_mcp.surfaces.rest.refusals import RefusalsAtTheGate
 from graymatter_mcp.surfaces.rest.routes import rest_routes
+from graymatter_mcp.surfaces.rest.session import session_routes
 from graymatter_mcp.surfaces.tokens import TokenFile
 
 if TYPE_CHECKING:
@@ -79,6 +82,7 @@ class PlaneServer:
         )
         bearers = BearerAuthenticator(SERVER_TOKEN, self._live_tokens)
         bearers.use(self.memory.plane.accounts)
+        sessions = CookieSessions(bearers, self.memory.plane, is_https=False)
         address = Address(LOOPBACK, 0)
         app = HttpApp(
             self.memory,
@@ -89,8 +93,11 @@ class PlaneServer:
             limits,
             more=[
                 *rest_routes(self.memory.plane, now=clock.now, served=served_by(bundle)),
+                *session_routes(self.memory.plane, sessions),
                 *legacy_routes(self.memory),
             ],
+            sessions=sessions,
+            witness=RefusalsAtTheGate(self.memory.plane),
         )
         self.listener = Listener(bind(address), app.gate, limits, None)
         self.port = self.listener.address.port

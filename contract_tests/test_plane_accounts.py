@@ -432,6 +432,42 @@ def whole_audit(admin: Plane) -> list[dict[str, Any]]:
         after = page["nextSeq"]
 
 
+@promise("plane:audit")
+def test_the_audit_names_whoever_was_turned_away(admin: Plane) -> None:
+    """Data plane 8: by every kind of refusal, and by no word that was sent."""
+    ana = Person(admin)
+    reader, pinned = ana.with_token(scope="read_only"), ana.with_token(project=ana.project("web"))
+    nobody = admin.with_token("gm_zebra")
+    key = {"x-request-id": "zebra-1"}
+    after = whole_audit(admin)[-1]["seq"]
+    nobody.rest("POST", "/v1/search", {"query": "zebra"}, key)
+    nobody.raw("POST", "/mcp", b"{}", key)
+    nobody.rest("POST", "/v1/me/session", {"token": "zebra"}, key)
+    nobody.raw("GET", "/v1/stats", None, {**key, "host": "zebra.example"})
+    reader.rest("POST", "/v1/remember", {"content": "zebra"}, key)
+    reader.tool(DOORS[-1], "memory_capture", content="We decided to buy a zebra")
+    pinned.rest("POST", "/v1/recent", {"project": "zebra"}, key)
+    ana.plane.rest("GET", "/v1/admin/users", None, key)
+    pinned.raw("GET", "/metrics", None, key)
+    page = done(admin.rest("GET", f"/v1/admin/audit?limit=500&afterSeq={after}"))
+    told = {(one["action"], one["outcome"], one["userId"]) for one in page["events"]}
+    assert told >= {
+        ("POST /v1/search", "unauthorized", None),
+        ("POST /mcp", "unauthorized", None),
+        ("session_open", "unauthorized", None),
+        ("no_route", "forbidden", None),
+        ("remember", "read_only", ana.id),
+        ("capture", "read_only", ana.id),
+        ("recent", "forbidden", ana.id),
+        ("user_list", "forbidden", ana.id),
+        ("GET /metrics", "forbidden", ana.id),
+    }
+    refusals = [one for one in page["events"] if one["outcome"] != "ok"]
+    assert len(refusals) == 9
+    assert "zebra" not in json.dumps(page).replace("zebra-1", "")
+    assert [one["requestId"] for one in refusals].count("zebra-1") == 8
+
+
 @promise("plane:changes")
 def test_the_feed_covers_what_the_caller_reaches_and_no_more(admin: Plane) -> None:
     """D20; data plane 8: everything in the caller's scopes."""

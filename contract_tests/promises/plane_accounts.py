@@ -41,6 +41,9 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:changes": Promise(
         "D20", "The feed tells in order that facts changed, and neither it nor the audit what."
     ),
+    "plane:audit": Promise(
+        "plane:8", "The audit names every write and every 401 and 403, by ids and outcome alone."
+    ),
     "plane:strangers-ids": Promise(
         "D51", "An id of somebody else's fact is answered like one that never was."
     ),

@@ -13,6 +13,7 @@ from graymatter_mcp.engine.plane.ledger import Ledger
 from graymatter_mcp.engine.plane.projects import Projects
 from graymatter_mcp.engine.plane.quotas import Quotas
 from graymatter_mcp.engine.plane.reach import Reach
+from graymatter_mcp.engine.plane.refusals import Refusals
 from graymatter_mcp.engine.plane.sessions import Sessions
 from graymatter_mcp.engine.plane.tokens import Tokens
 from graymatter_mcp.engine.plane.users import Users
@@ -65,6 +66,7 @@ class Accounts:
         self._clock = clock
         ledger = Ledger(store, clock, threading.RLock() if turn is None else turn)
         self.audit = Audit(store, clock)
+        self.refusals = Refusals(store, self.audit)
         self.reach = Reach(ledger)
         self.users = Users(ledger, self.reach, self.audit)
         self.projects = Projects(ledger, self.reach, self.audit)
@@ -80,6 +82,7 @@ class Accounts:
             ForbiddenError: The caller is no admin.
         """
         self.reach.check_admin(caller)
+        self.refusals.save()
         return self.audit.page(caller.tenant, after_seq, limit)
 
     def upkeep(self) -> None:

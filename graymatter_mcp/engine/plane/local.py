@@ -228,4 +228,5 @@ class LocalDataPlane:
     def close(self) -> None:
         """Finish what follows answers; the store stays open."""
         self._upkeeper.close()
+        self._accounts.refusals.close()
         self._reader.close()

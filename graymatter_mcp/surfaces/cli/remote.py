@@ -127,6 +127,7 @@ class _Door:
         from graymatter_mcp.surfaces.mcp.http import McpEndpoint
         from graymatter_mcp.surfaces.mcp.server import served_by
         from graymatter_mcp.surfaces.rest.legacy import legacy_routes
+        from graymatter_mcp.surfaces.rest.refusals import RefusalsAtTheGate
         from graymatter_mcp.surfaces.rest.routes import rest_routes
         from graymatter_mcp.surfaces.rest.session import session_routes
 
@@ -149,6 +150,7 @@ class _Door:
                 *legacy_routes(memory),
             ],
             sessions=sessions,
+            witness=RefusalsAtTheGate(memory.plane),
         )
         self._listener = Listener(bind(self._address), app.gate, self._limits, self._tls)
         return self._listener

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.engine.base import Memory
     from graymatter_mcp.surfaces.auth import Authenticator
+    from graymatter_mcp.surfaces.http.gate import Witness
     from graymatter_mcp.surfaces.http.limits import HttpLimits
     from graymatter_mcp.surfaces.http.messages import HttpAnswer, HttpRequest
     from graymatter_mcp.surfaces.http.places import Places
@@ -35,6 +36,7 @@ class HttpApp:
         *,
         more: Sequence[Route] = (),
         sessions: CookieSessions | None = None,
+        witness: Witness | None = None,
     ) -> None:
         """Prepare.
 
@@ -47,6 +49,7 @@ class HttpApp:
             limits: What is taken from callers.
             more: Further routes.
             sessions: Of the web page; None where there is none.
+            witness: See `Gate`.
         """
         health = Health(memory, lambda: self.gate.is_draining)
         self.metrics = Metrics(memory, lambda: self.gate.calls)
@@ -68,6 +71,7 @@ class HttpApp:
             limits,
             self.metrics.observe,
             sessions,
+            witness,
         )
 
 

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     Send = Callable[[dict[str, Any]], Awaitable[None]]
     Observer = Callable[[str, str, int, float], None]
     """Told of each answer: route, method, status, seconds."""
+    Witness = Callable[[int, Principal | None, str, str], None]
+    """Told of each answer that nobody told the audit of: status, who, action, request id."""
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +77,7 @@ class Gate:
         limits: HttpLimits,
         observe: Observer,
         sessions: CookieSessions | None = None,
+        witness: Witness | None = None,
     ) -> None:
         """Prepare.
 
@@ -86,6 +89,7 @@ class Gate:
             limits: What is taken from callers.
             observe: Told of each answer.
             sessions: Of the web page; None where there is none.
+            witness: Tells the audit of refusals; None where there is none.
         """
         self._table = table
         self._authenticator = authenticator
@@ -94,6 +98,7 @@ class Gate:
         self._limits = limits
         self._observe = observe
         self._sessions = sessions
+        self._witness = witness
         self._rates = RateWindows(limits.per_minute)
         self._bodies = Bodies(limits)
         self.calls = 0
@@ -126,6 +131,9 @@ class Gate:
         seconds = time.perf_counter() - started_at
         self._observe(passage.place, passage.method, answer.status, seconds)
         passage.log(answer, seconds)
+        if self._witness is not None and not answer.is_noted:
+            action = passage.place and f"{passage.method} {passage.place}"
+            self._witness(answer.status, passage.principal, action, passage.request_id)
         await send_answer(send, answer, passage.extra)
 
     # What follows is for the passage of one request.
@@ -280,7 +288,8 @@ class _Passage:
         self.address = gate.client_address(scope, self.headers)
         self.request_id = _request_id(self.headers.get("x-request-id"))
         self.extra: Headers = ((b"x-request-id", self.request_id.encode("ascii")),)
-        self._subject = "-"
+        self.principal: Principal | None = None
+        """Who asks, once that is known."""
         self._is_open = False
 
     async def answer(self, receive: Receive) -> HttpAnswer:
@@ -305,10 +314,8 @@ class _Passage:
             return permission(place)
         route = gate.find_route(place, self.method)
         self._is_open = route.is_open
-        principal = None
         if not route.is_open:
-            principal = await gate.identify(self, route)
-            self._subject = principal.subject
+            self.principal = await gate.identify(self, route)
             gate.check_room()
         elif route.is_counted:
             gate.count(self, f"address {self.address}")
@@ -322,7 +329,7 @@ class _Passage:
                 headers=self.headers,
                 repeated=self.repeated,
                 body=body,
-                principal=principal,
+                principal=self.principal,
                 request_id=self.request_id,
                 parameters=place.parameters,
                 query=self._query,
@@ -338,11 +345,12 @@ class _Passage:
     def log(self, answer: HttpAnswer, seconds: float) -> None:
         """Say who did what, and how it ended: never what was sent."""
         level = logging.DEBUG if self._is_open else logging.INFO
+        who = f"address {self.address}" if self.principal is None else self.principal.subject
         logger.log(
             level,
             "%s %s %s %s%s %d %.1f ms",
             self.request_id,
-            self._subject if self._subject != "-" else f"address {self.address}",
+            who,
             self.method,
             self.place or "(no route)",
             f" {answer.note}" if answer.note else "",

@@ -90,6 +90,8 @@ class HttpAnswer:
     media_type: bytes = JSON_TYPE
     note: str = ""
     """What was asked, in our own words, for the log."""
+    is_noted: bool = False
+    """Whether the audit has been told, where this is a refusal."""
 
 
 class RefusedError(Exception):

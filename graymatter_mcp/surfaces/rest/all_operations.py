@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from graymatter_mcp.surfaces.rest.accounts import ACCOUNT_HANDLERS, ACCOUNT_TWINS
 from graymatter_mcp.surfaces.rest.description import describe
 from graymatter_mcp.surfaces.rest.operations import OPERATIONS, TWINS
+from graymatter_mcp.surfaces.rest.refusals import audited
 from graymatter_mcp.surfaces.rest.report_operations import REPORTS
 
 if TYPE_CHECKING:
@@ -15,8 +16,14 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.surfaces.rest.operations import Operation
 
+
+def _audited(operations: Mapping[str, Operation]) -> dict[str, Operation]:
+    return {name: audited(name, one) for name, one in operations.items()}
+
+
 BY_ROUTE: Final[Mapping[str, Operation]] = MappingProxyType(
-    {**OPERATIONS, **ACCOUNT_HANDLERS, **REPORTS, "openapi": describe}
+    # Those of accounts tell the audit themselves, and of more than refusals.
+    {**_audited({**OPERATIONS, **REPORTS, "openapi": describe}), **ACCOUNT_HANDLERS}
 )
-BY_TOOL: Final[Mapping[str, Operation]] = MappingProxyType({**TWINS, **ACCOUNT_TWINS})
+BY_TOOL: Final[Mapping[str, Operation]] = MappingProxyType({**_audited(TWINS), **ACCOUNT_TWINS})
 """By the name of the tool, where its arguments or its answer are not those of the route."""

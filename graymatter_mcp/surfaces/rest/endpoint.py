@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
@@ -88,7 +89,8 @@ class RestEndpoint:
         try:
             reply = await self._operation(self._plane, asked)
         except GraymatterError as error:
-            return failure_answer(error)
+            # Whoever carries out an operation tells the audit.
+            return replace(failure_answer(error), is_noted=True)
         return self._answer(reply)
 
     def _answer(self, reply: Reply) -> HttpAnswer:

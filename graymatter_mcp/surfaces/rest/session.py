@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
@@ -67,8 +68,8 @@ class _Doors:
             caller, opened = await self._sessions.sign_in(fields["token"], request.request_id)
             user = self._plane.accounts.reach.user(caller)
         except GraymatterError as error:
-            await self._note(error, request.request_id)
-            return _refused(error)
+            self._note(error, request.request_id)
+            return replace(_refused(error), is_noted=True)
         body = {"user": user_json(user), "expiresAt": time_json(opened.session.expires_at)}
         return json_answer(201, body, *self._sessions.set_cookie(opened.cookie))
 
@@ -83,10 +84,10 @@ class _Doors:
                 return failure_answer(error)
         return HttpAnswer(status=204, headers=self._sessions.clear_cookie())
 
-    async def _note(self, error: GraymatterError, request_id: str) -> None:
-        audit = self._plane.accounts.audit
-        event = audit.event(None, _ACTION, outcome=error.code.value, request_id=request_id)
-        await self._plane.look_up(audit.note, event)
+    def _note(self, error: GraymatterError, request_id: str) -> None:
+        accounts = self._plane.accounts
+        event = accounts.audit.event(None, _ACTION, outcome=error.code.value, request_id=request_id)
+        accounts.refusals.note(event)
 
 
 def _refused(error: GraymatterError) -> HttpAnswer:

@@ -93,6 +93,7 @@ class Office:
 
     def actions(self, tenant: str = "local") -> list[tuple[str, str | None, str]]:
         """Return the audit of a tenant: action, target, outcome."""
+        self.accounts.refusals.save()
         page = self.accounts.audit.page(tenant, 0, 1000)
         return [(one.action, one.target, one.outcome) for one in page.events]
 
