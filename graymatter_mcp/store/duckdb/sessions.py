@@ -71,9 +71,11 @@ class Sessions:
         before, after = int(self._previous.view[row]), self._next.pop(row, -1)
         self._next.pop(before, None)
         if after < 0:
-            self._last.pop(key)
-            if before >= 0:
-                self._last[key] = (before, self._numbers[before] >> _STAMP_BITS)
+            # A row before a break has none after it either, and is not the last of its key.
+            if self._last.get(key, (-1, 0))[0] == row:
+                del self._last[key]
+                if before >= 0:
+                    self._last[key] = (before, self._numbers[before] >> _STAMP_BITS)
             return
         gap = (self._numbers[after] >> _STAMP_BITS) - (self._numbers[before] >> _STAMP_BITS)
         if before >= 0 and (key[1] or gap <= _BREAK_MS):
