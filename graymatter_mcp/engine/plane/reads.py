@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.engine.plane.search import Found, Searcher
     from graymatter_mcp.engine.plane.writes import Parts
     from graymatter_mcp.model.access import Caller
+    from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.model.items import ContentMode, Item
     from graymatter_mcp.model.plane import (
         NeighborsRequest,
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
         Where,
     )
     from graymatter_mcp.model.scopes import Scope
-    from graymatter_mcp.store.base import FactDetails
 
 MOST_RECENT: Final = 10
 """Recent facts of a context at most."""
@@ -233,14 +233,21 @@ class Reader:
             part, at = corpus.locate(row)
             (fact_id,) = part.snapshot.fact_ids([at])
             if fact_id in returned:
-                details = replace(part.details(at, part.snapshot.texts([at])[0]), is_cold=False)
-                one = details.under(part.namespace, fact_id)
                 with suppress(RuntimeError):  # closed meanwhile: it stays cold until it is read
-                    self._after.submit(self._warm, one, now)
+                    self._after.submit(self._warm, part.namespace, fact_id)
 
-    def _warm(self, details: FactDetails, now: datetime) -> None:
-        with suppress(GraymatterError):
-            self._parts.store.apply(WriteBatch(at=now, details=(details,)))
+    def _warm(self, namespace: Namespace, fact_id: FactId) -> None:
+        """Make a fact warm, as it is by now: it may have been changed or moved since the answer."""
+        parts = self._parts
+        with suppress(GraymatterError), parts.turn:
+            now = parts.clock.now()
+            part = parts.corpora.part(namespace, Filter(now=now, max_sensitivity=SENSITIVITIES[-1]))
+            (row,) = part.snapshot.rows_of([fact_id])
+            if row < 0 or not part.snapshot.is_cold[row]:
+                return
+            (text,) = part.snapshot.texts([row])
+            details = replace(part.details(row, text), is_cold=False).under(namespace, fact_id)
+            parts.store.apply(WriteBatch(at=now, details=(details,)))
 
 
 def checked_instant(as_of: datetime | None, now: datetime) -> datetime | None:

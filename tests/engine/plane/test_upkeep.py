@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from graymatter_mcp.engine.plane import reads
 from graymatter_mcp.engine.plane.writes import PlaneSettings
 from graymatter_mcp.errors import ForbiddenError
 from graymatter_mcp.model.access import LOCAL_CALLER, Caller
 from graymatter_mcp.model.accounts import Role
 from graymatter_mcp.model.ids import Namespace
+from graymatter_mcp.model.plane import EntryUpdate
 from graymatter_mcp.model.reports import Decayed, ImportEntry
 from tests.engine.desk import until
 from tests.engine.plane.brain import Brain
@@ -103,6 +107,39 @@ def test_a_cold_fact_comes_back_with_a_search(brain: Brain) -> None:
     (found,) = brain.search("queue jobs")
     assert (found.id, found.tier) == (fact_id, "warm")
     until(lambda: brain.entry(fact_id).tier == "warm")
+
+
+def test_a_change_that_comes_before_the_warming_stays(
+    opened: Callable[..., Brain], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 5: what follows an answer touches the tier alone, of the fact as it is by then."""
+    later: list[Callable[[], object]] = []
+
+    class Held(ThreadPoolExecutor):
+        """Keeps what it is given until it is asked for."""
+
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            """Keep a call."""
+            later.append(partial(fn, *args, **kwargs))
+            return Future()
+
+    monkeypatch.setattr(reads, "ThreadPoolExecutor", Held)
+    brain = opened()
+    fact_id = idle(brain, 20, 14, "cold")
+    brain.search("queue jobs")
+    update = EntryUpdate(id=fact_id, sensitivity="sensitive", metadata={"mood": "fine"})
+    brain.run(brain.plane.update, LOCAL_CALLER, update)
+    (warming,) = later
+    warming()
+    entry = brain.entry(fact_id)
+    assert (entry.tier, entry.metadata["sensitivity"], entry.metadata["mood"]) == (
+        "warm",
+        "sensitive",
+        "fine",
+    )
+    brain.run(brain.plane.forget, LOCAL_CALLER, fact_id, None)
+    warming()
+    assert brain.exported() == []
 
 
 def test_the_retention_of_a_type_counts(brain: Brain) -> None:
