@@ -12,6 +12,7 @@ import pytest
 
 from contract_tests.clients import RawClient
 from contract_tests.conftest import TRANSPORTS
+from contract_tests.http_wire import OPEN, HttpServer
 from contract_tests.manifest import promise
 from contract_tests.wire import REVISIONS, STATELESS_REVISION, environment, graymatter
 from graymatter_mcp.contract.load import read_document
@@ -36,7 +37,7 @@ def expected_files() -> set[str]:
         for toolset in toolsets()
         for name in (opening_name(revision, toolset), named("tools_list", toolset))
     }
-    return served | {"cli_help.txt"}
+    return served | {"cli_help.txt", "openapi.json", "rest_routes.json"}
 
 
 def toolsets() -> dict[str, list[str]]:
@@ -136,6 +137,36 @@ def help_pages(command: str = "") -> Iterator[str]:
 def test_the_help_of_the_command_is_what_it_was(update: bool) -> None:
     """House, section 3."""
     compare("cli_help.txt", "\n".join(help_pages()), update=update)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
+    """A server for remote callers that asks nobody who they are."""
+    with HttpServer(tmp_path_factory.mktemp("rest"), *OPEN) as opened:
+        yield opened
+
+
+@promise("snapshots:rest")
+def test_the_description_of_the_routes_is_what_it_was(server: HttpServer, update: bool) -> None:
+    """House, section 3; issue 7: OpenAPI, as a running server gives it."""
+    document = server.ask("GET", "/openapi.json").document
+    document["info"]["version"] = "<version>"
+    compare("openapi.json", canonical_json(document), update=update)
+
+
+@promise("snapshots:rest")
+def test_the_routes_are_what_they_were(server: HttpServer, update: bool) -> None:
+    """House, section 3; issue 7: each path with what the server itself says it takes."""
+    described = server.ask("GET", "/openapi.json").document["paths"]
+    others = ["/mcp", "/live", "/ready", "/healthz", "/metrics"]
+    taken: dict[str, list[str]] = {}
+    for path in sorted({*described, *others}):
+        answer = server.ask("BREW", path.replace("{", "").replace("}", ""))
+        assert answer.status == 405, path
+        taken[path] = sorted(answer.headers["allow"].split(", "))
+    for path, operations in described.items():
+        assert taken[path] == sorted(method.upper() for method in operations), path
+    compare("rest_routes.json", canonical_json(taken), update=update)
 
 
 @promise("snapshots:none-unused")

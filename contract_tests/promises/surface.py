@@ -51,6 +51,9 @@ ROWS: Final[Mapping[str, Promise]] = {
     "snapshots:tools-list": Promise("house:3", "`tools/list` is what it was, in every revision."),
     "snapshots:opening": Promise("house:3", "The opening is what it was, in every revision."),
     "snapshots:cli-help": Promise("house:3", "The help of the command is what it was."),
+    "snapshots:rest": Promise(
+        "house:3", "The REST routes and their description are what they were."
+    ),
     "snapshots:none-unused": Promise("house:3", "No snapshot is missing or left over."),
     "server:identity": Promise(
         "C13", "The server gives the project's name and the installed package's version."
