@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import anyio
 
 from bench.figures import Row, Table
+from bench.retrieval.ablation import WEIGHTS, parts_of, without
 from bench.retrieval.abstention import curve
 from bench.retrieval.asking import SURFACES, Asker
 from bench.retrieval.conversations import FACTS, load
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 DEPTH: Final = 10
 MODES: Final = ("vectors", "words")
+ABLATED: Final = ("R@5", "R@10", "MRR")
 BY_CATEGORY: Final = ("R@10", "MRR")
 
 
@@ -35,6 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--degraded", dest="mode", action="store_const", const=MODES[1], help="--mode words"
     )
     parser.add_argument("--abstention", action="store_true", help="ask what it cannot answer")
+    parser.add_argument(
+        "--ablation", action="store_true", help="leave out one part of the recipe after another"
+    )
     parser.add_argument("--vectors", type=Path, help="file that keeps vectors between runs")
 
 
@@ -63,12 +68,23 @@ async def _table(
             title = f"{surface}, {facts}, {mode}"
             if options.abstention:
                 return await curve(asker, conversations, title)
-            scores = [
-                score(await asker.ask(one.name, question.text, DEPTH), question, one.name)
-                for one in conversations
-                for question in one.questions
-            ]
-            return Table(title=title, unit="share", rows=tuple(_rows(scores)))
+            rows = list(_rows(await _scores(asker, conversations)))
+            if options.ablation:
+                rows = rows[: len(Score.METRICS)]
+                for part in parts_of(surface):
+                    with without(part):
+                        await asker.reopen(WEIGHTS.get(part))
+                        scores = await _scores(asker, conversations)
+                    rows += [_row(f"{name}, without {part}", name, scores) for name in ABLATED]
+            return Table(title=title, unit="share", rows=tuple(rows))
+
+
+async def _scores(asker: Asker, conversations: Sequence[Conversation]) -> list[Score]:
+    return [
+        score(await asker.ask(one.name, question.text, DEPTH), question, one.name)
+        for one in conversations
+        for question in one.questions
+    ]
 
 
 def _rows(scores: Sequence[Score]) -> Iterator[Row]:

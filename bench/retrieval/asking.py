@@ -22,7 +22,7 @@ from graymatter_mcp.store.base import NewVectors, WriteBatch
 from graymatter_mcp.store.duckdb.store import DuckDBStore
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -57,6 +57,7 @@ class Asker:
         self._model = BUNDLED_MODEL if has_model else _NO_MODEL
         self._keys: dict[tuple[str, str], str] = {}
         self._opened: OwnedMemory | None = None
+        self._weights: dict[str, float] = {}
 
     async def __aenter__(self) -> Self:
         """Open nothing yet."""
@@ -72,6 +73,17 @@ class Asker:
         await self._fill(conversations)
         if self._model != _NO_MODEL:
             _give_vectors(self._directory, self._vectors)
+        await self.reopen()
+
+    async def reopen(self, weights: Mapping[str, float] | None = None) -> None:
+        """Open what is stored, again.
+
+        Args:
+            weights: Sent with each search of the data plane from here on.
+        """
+        if self._opened is not None:
+            await self._opened.aclose()
+        self._weights = dict(weights or {})
         self._opened = open_memory(Config(data_dir=self._directory, model=self._model))
         if not await self._opened.memory.wait_until_settled(_SETTLE_S):
             raise TimeoutError("vectors are still missing")
@@ -99,7 +111,11 @@ class Asker:
         memory = self._opened.memory
         if self.is_plane:
             request = SearchRequest(
-                query=query, k=k, where=Where(namespace=shelf), max_sensitivity="sensitive"
+                query=query,
+                k=k,
+                where=Where(namespace=shelf),
+                max_sensitivity="sensitive",
+                weights=self._weights,
             )
             found = await memory.plane.search(LOCAL_CALLER, request)
             return [self._keys[shelf, item.id] for item in found.results]

@@ -8,8 +8,10 @@ from typing import Final
 
 import pytest
 
+from bench.retrieval.ablation import PARTS, parts_of, without
 from bench.retrieval.conversations import Question, load
 from bench.retrieval.scores import Score, interval, mean, score
+from graymatter_mcp.ranking import context, core_lists
 
 DATA: Final = Path(__file__).with_name("conversations.json")
 
@@ -71,3 +73,12 @@ def test_an_interval_holds_its_mean_and_widens_with_the_spread_over_conversation
     low, high = interval(apart, "MRR")
     assert low == pytest.approx(0.2)
     assert high == pytest.approx(0.8)
+
+
+def test_a_part_is_left_out_only_while_a_run_is_without_it() -> None:
+    """Issue 6: the ablation table; every part changes something, and comes back."""
+    before = (context.ONE_STEP, core_lists.FULL_TOKENS)
+    with without("neighbours"), without("short"):
+        assert (context.ONE_STEP, core_lists.FULL_TOKENS) == (0.0, 1)
+    assert (context.ONE_STEP, core_lists.FULL_TOKENS) == before
+    assert set(parts_of("core")) | set(parts_of("plane")) == set(PARTS)
