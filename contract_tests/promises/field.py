@@ -35,6 +35,11 @@ ROWS: Final[Mapping[str, Promise]] = {
     "found:vector-survives-a-kill": Promise(
         "F22", "A vector that was not made before a kill is made after it."
     ),
+    "found:nothing-relevant": Promise(
+        "F21",
+        "A store that holds no answer says so, and one that holds it gives it.",
+        "the weak-match feedback of the core marks fewer: docs/recall.md",
+    ),
     "docs:figures-have-a-source": Promise(
         "F30", "Each measured figure in the docs stands in a page that names its command and date."
     ),

@@ -24,7 +24,6 @@ PENDING: Final[Mapping[str, str]] = {
     "F18": _HOOKS,
     "F19": "encryption",
     "F20": _DATA_PLANE,
-    "F21": "recall that says when there is nothing",
     "F23": "another model; held in tests/engine",
     "F25": _DATA_PLANE,
     "F26": _HOOKS,
