@@ -80,5 +80,5 @@ def test_a_part_is_left_out_only_while_a_run_is_without_it() -> None:
     before = (context.ONE_STEP, core_lists.FULL_TOKENS)
     with without("neighbours"), without("short"):
         assert (context.ONE_STEP, core_lists.FULL_TOKENS) == (0.0, 1)
-    assert (context.ONE_STEP, core_lists.FULL_TOKENS) == before
+    assert before == (context.ONE_STEP, core_lists.FULL_TOKENS)
     assert set(parts_of("core")) | set(parts_of("plane")) == set(PARTS)
