@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from contract_tests.credentials import SERVER_TOKEN
+from contract_tests.http_wire import JSON_HEADERS, HttpServer
 from contract_tests.manifest import promise
 from contract_tests.plane_inside import hashed
 from contract_tests.plane_people import Person, done, refused
@@ -17,6 +19,7 @@ from graymatter_mcp.surfaces.http.limits import HttpLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from contract_tests.http_wire import Response
 
@@ -368,6 +371,37 @@ def test_a_recap_over_a_quota_is_refused_whole(admin: Plane, door: str) -> None:
     assert outcome.error.startswith("error: write quota exceeded: 2 writes/minute")
     assert contents(ana.plane) == set()
     assert ana.plane.ok(door, "session-recap", decisions=three[:2])["saved"] == 2
+
+
+@promise("plane:quota")
+def test_the_server_sets_what_no_admin_did(tmp_path: Path) -> None:
+    """Data plane 8: off by default, by setting for all, by an admin for one user."""
+    variables = {
+        "GRAYMATTER_HTTP_TOKEN": SERVER_TOKEN,
+        "GRAYMATTER_MODEL": "none",
+        "GRAYMATTER_WRITES_PER_MINUTE": "1000",
+        "GRAYMATTER_MAX_ENTRIES": "1",
+        "GRAYMATTER_MAX_CAPTURED": "40",
+    }
+    with HttpServer(tmp_path / "store", **variables) as server:
+        bearer = {**JSON_HEADERS, "authorization": f"Bearer {SERVER_TOKEN}"}
+
+        def send(method: str, path: str, **body: Any) -> tuple[int, Any]:
+            sent = json.dumps(body).encode() if body else None
+            answer = server.ask(method, path, sent, bearer)
+            return answer.status, answer.document
+
+        quota = {"maxEntries": 1, "writesPerMinute": 1000}
+        assert send("GET", "/v1/me/usage") == (200, {"entries": 0, "quota": quota})
+        status, told = send("POST", "/v1/capture", content="We decided to keep long texts out" * 9)
+        assert (status, told["id"]) == (200, None)
+        assert told["rejected"].endswith("max 40) — split into one fact per entry")
+        assert send("POST", "/v1/remember", content="The only note that fits")[0] == 201
+        assert send("POST", "/v1/remember", content="One note too many for it")[0] == 429
+        place = "/v1/admin/users/local/quota"
+        raised = {"maxEntries": 2, "writesPerMinute": 1000}
+        assert send("PUT", place, maxEntries=2) == (200, {"quota": raised})
+        assert send("POST", "/v1/remember", content="One note that fits now")[0] == 201
 
 
 @promise("plane:quota")

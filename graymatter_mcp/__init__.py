@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from graymatter_mcp.model.facts import Alias, Confidence, Fact, Origin
     from graymatter_mcp.model.ids import SHARED_AGENT_ID, SUPERSEDED_BY_AGENT, UNSET
+    from graymatter_mcp.model.plane_config import PlaneConfig
     from graymatter_mcp.model.requests import RecallOptions, WriteOptions
     from graymatter_mcp.model.results import (
         BatchEntry,
@@ -80,6 +81,7 @@ _HOME = {
     "model.config": ("Config EmbeddingMode SignalWeights default_config default_signal_weights"),
     "model.facts": "Alias Confidence Fact Origin",
     "model.ids": "SHARED_AGENT_ID SUPERSEDED_BY_AGENT UNSET",
+    "model.plane_config": "PlaneConfig",
     "model.requests": "RecallOptions WriteOptions",
     "model.results": (
         "BatchEntry BatchRecallResult ConfidenceRanking MemoryStats RecallExplainResult"
@@ -126,6 +128,7 @@ __all__ = [
     "NoStoreError",
     "NotFoundError",
     "Origin",
+    "PlaneConfig",
     "QuotaError",
     "ReadOnlyError",
     "RecallExplainResult",

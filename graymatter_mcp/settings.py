@@ -16,6 +16,7 @@ from graymatter_mcp.bridge import directory
 from graymatter_mcp.bridge.lines import MAX_LINE_BYTES, MIN_LINE_BYTES
 from graymatter_mcp.errors import InvalidArgumentError, RoutingConflictError
 from graymatter_mcp.model.config import BUNDLED_MODEL, Config
+from graymatter_mcp.model.plane_config import MAX_FAN_OUT, PlaneConfig
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,6 +59,8 @@ def parse_duration(value: Any) -> timedelta:
 
 Switch = Annotated[bool, BeforeValidator(_parse_switch)]
 Duration = Annotated[timedelta, BeforeValidator(parse_duration)]
+Kept = Annotated[timedelta, BeforeValidator(parse_duration), Field(gt=timedelta(0))]
+"""How long something is kept."""
 
 
 class Settings(BaseSettings):
@@ -102,6 +105,17 @@ class Settings(BaseSettings):
     oauth_scopes: str = ""
     oauth_write_scope: str = "memory:write"
 
+    max_entries: int = Field(default=0, ge=0)
+    writes_per_minute: int = Field(default=0, ge=0)
+    changes_kept: Kept = timedelta(days=30)
+    audit_kept: Kept = timedelta(days=180)
+    max_captured: int = Field(default=4000, ge=0)
+    personal_terms: str = ""
+    """Words that make a fact relevant to its user; separated by commas."""
+    decay_interval: Duration = timedelta(hours=6)
+    decay_base_days: int = Field(default=7, ge=1, le=36_500)
+    fan_out: int = Field(default=3, ge=0, le=MAX_FAN_OUT)
+
     def config(self, data_dir: Path) -> Config:
         """Return the configuration of the memory in `data_dir`."""
         return Config(
@@ -116,6 +130,21 @@ class Settings(BaseSettings):
             usage_alias=self.usage_alias,
             usage_alias_affinity=self.usage_alias_affinity,
             force_network_fs=self.force_network_fs,
+            plane=self._plane(),
+        )
+
+    def _plane(self) -> PlaneConfig:
+        terms = (term.strip() for term in self.personal_terms.split(","))
+        return PlaneConfig(
+            max_entries=self.max_entries or None,
+            writes_per_minute=self.writes_per_minute or None,
+            changes_kept=self.changes_kept,
+            audit_kept=self.audit_kept,
+            max_captured=self.max_captured,
+            personal_terms=tuple(term for term in terms if term),
+            decay_every=self.decay_interval,
+            decay_base_days=self.decay_base_days,
+            fan_out=self.fan_out,
         )
 
 

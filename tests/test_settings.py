@@ -10,6 +10,7 @@ import pytest
 
 from graymatter_mcp.errors import InvalidArgumentError, RoutingConflictError
 from graymatter_mcp.model.config import BUNDLED_MODEL, Config
+from graymatter_mcp.model.plane_config import PlaneConfig
 from graymatter_mcp.settings import (
     Settings,
     holds_store,
@@ -42,6 +43,14 @@ VARIABLES: list[tuple[str, str, str, Any, str]] = [
     ("ANSWER_BUDGET", "answer_budget", "0", 0, "-1"),
     ("NO_DAEMON", "no_daemon", "1", True, "yess"),
     ("IDLE_EXIT", "idle_exit", "3s", timedelta(seconds=3), "3 weeks"),
+    ("MAX_ENTRIES", "max_entries", "50", 50, "-1"),
+    ("WRITES_PER_MINUTE", "writes_per_minute", "2", 2, "-1"),
+    ("CHANGES_KEPT", "changes_kept", "7d", timedelta(days=7), "0"),
+    ("AUDIT_KEPT", "audit_kept", "365d", timedelta(days=365), "0d"),
+    ("MAX_CAPTURED", "max_captured", "0", 0, "-1"),
+    ("DECAY_INTERVAL", "decay_interval", "0", timedelta(0), "-1"),
+    ("DECAY_BASE_DAYS", "decay_base_days", "14", 14, "0"),
+    ("FAN_OUT", "fan_out", "0", 0, "17"),
 ]
 TEXTS = [
     ("DIR", "dir"),
@@ -100,6 +109,7 @@ def test_settings_become_the_configuration_of_a_directory(
     for name, _, good, _, _ in VARIABLES:
         monkeypatch.setenv(f"GRAYMATTER_{name}", good)
     monkeypatch.setenv("GRAYMATTER_STEM_LANGUAGE", "german")
+    monkeypatch.setenv("GRAYMATTER_PERSONAL_TERMS", "Rex, the boat,,")
     assert read_settings().config(tmp_path) == Config(
         data_dir=tmp_path,
         top_k=3,
@@ -111,6 +121,17 @@ def test_settings_become_the_configuration_of_a_directory(
         knowledge_graph=True,
         usage_alias=True,
         usage_alias_affinity=-1,
+        plane=PlaneConfig(
+            max_entries=50,
+            writes_per_minute=2,
+            changes_kept=timedelta(days=7),
+            audit_kept=timedelta(days=365),
+            max_captured=0,
+            personal_terms=("Rex", "the boat"),
+            decay_every=timedelta(0),
+            decay_base_days=14,
+            fan_out=0,
+        ),
     )
 
 

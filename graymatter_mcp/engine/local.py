@@ -18,6 +18,7 @@ from graymatter_mcp.engine.lifecycle import NOTICEABLE, Consolidator
 from graymatter_mcp.engine.models import ModelKeeper
 from graymatter_mcp.engine.once import Outcome, Turns, outcome_of
 from graymatter_mcp.engine.plane.local import LocalDataPlane
+from graymatter_mcp.engine.plane.settings import account_settings, plane_settings
 from graymatter_mcp.engine.population import Population
 from graymatter_mcp.engine.recall import Recaller
 from graymatter_mcp.engine.reports import engine_status, memory_stats
@@ -140,7 +141,9 @@ class LocalMemory:
             analyzer,
             clock,
             self._workers,
-            calibrations=calibrations,
+            plane_settings(config.plane),
+            calibrations,
+            accounts=account_settings(config.plane),
             scratch=scratch,
         )
         """The other face of the same facts."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from graymatter_mcp.errors import InvalidArgumentError
+from graymatter_mcp.model.plane_config import PlaneConfig
 
 MAX_CONFIDENCE_WEIGHT: Final = 0.5
 BUNDLED_MODEL: Final = "all-MiniLM-L6-v2"
@@ -72,6 +73,8 @@ class Config:
     """Fail to open where the fallback would be a read-only store."""
     force_network_fs: bool = False
     """Open a store on a network file system, at the risk of its owner."""
+    plane: PlaneConfig = field(default_factory=PlaneConfig)
+    """Of the data plane."""
 
     @property
     def is_keyword_only(self) -> bool:
@@ -112,6 +115,7 @@ class Config:
         ):
             if duration <= timedelta(0):
                 raise InvalidArgumentError(f"{name} must be longer than zero")
+        self.plane.check()
 
 
 def default_config() -> Config:

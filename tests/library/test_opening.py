@@ -19,6 +19,7 @@ from graymatter_mcp import (
     InvalidArgumentError,
     Memory,
     NoStoreError,
+    PlaneConfig,
     ReadOnlyError,
     SignalWeights,
     StoreUnavailableError,
@@ -63,6 +64,28 @@ def test_a_setting_out_of_range_refuses_opening_and_is_named(
     """Contract 9.3, rules."""
     with pytest.raises(InvalidArgumentError, match=field):
         Memory.open(replace(config, **{field: value}))
+    assert not config.data_dir.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("max_entries", 0),
+        ("writes_per_minute", 0),
+        ("max_captured", -1),
+        ("decay_base_days", 0),
+        ("fan_out", 17),
+        ("decay_every", timedelta(seconds=-1)),
+        ("changes_kept", timedelta(0)),
+        ("audit_kept", timedelta(0)),
+    ],
+)
+def test_a_setting_of_the_data_plane_out_of_range_is_named(
+    config: Config, field: str, value: Any
+) -> None:
+    """Data plane 8, 7.5: likewise."""
+    with pytest.raises(InvalidArgumentError, match=field):
+        Memory.open(replace(config, plane=PlaneConfig(**{field: value})))
     assert not config.data_dir.exists()
 
 

@@ -33,6 +33,10 @@ TYPES = {
     "WriteOptions": ["confidence"],
     "RecallOptions": ["min_confidence", "confidence_weight"],
     "SignalWeights": ["vector", "keyword", "recency"],
+    "PlaneConfig": [
+        "max_entries", "writes_per_minute", "changes_kept", "audit_kept", "max_captured",
+        "personal_terms", "decay_every", "decay_base_days", "fan_out"
+    ],
     "MemoryStats": ["agent_id", "fact_count", "oldest_at", "newest_at", "avg_weight"],
     "RecallReceipt": [
         "text", "weight", "age_days", "ranks", "provenance", "kg_links", "ranking"
@@ -46,6 +50,7 @@ CONFIG = {
     "model", "stem_keywords", "stem_language", "decay_half_life", "consolidate_threshold",
     "async_consolidate", "max_async_consolidations", "vector_reconcile_interval",
     "knowledge_graph", "usage_alias", "usage_alias_affinity", "read_only", "strict_write",
+    "plane",
 }  # fmt: skip
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from graymatter_mcp.engine.clock import Clock
     from graymatter_mcp.engine.models import ModelKeeper
+    from graymatter_mcp.engine.plane.accounts import AccountSettings
     from graymatter_mcp.engine.plane.base import Answer
     from graymatter_mcp.engine.workers import Workers
     from graymatter_mcp.model.access import Caller
@@ -73,6 +74,7 @@ class LocalDataPlane:
         settings: PlaneSettings | None = None,
         calibrations: Mapping[str, Calibration] | None = None,
         *,
+        accounts: AccountSettings | None = None,
         scratch: Callable[[], MemoryStore] | None = None,
         upkeep_after: timedelta = SETTLING,
     ) -> None:
@@ -86,13 +88,14 @@ class LocalDataPlane:
             workers: Of the engine.
             settings: The defaults where None.
             calibrations: Constants by model key; none where None.
+            accounts: The defaults where None.
             scratch: Makes an empty store in memory that indexes as `store` does, for evaluations;
                 where None the cases that need one are skipped.
             upkeep_after: How long the first pass of upkeep waits at least.
         """
         turn = threading.RLock()
         corpora = Corpora(store, analyzer)
-        self._accounts = Accounts(store, clock, self._entries_of, turn=turn)
+        self._accounts = Accounts(store, clock, self._entries_of, accounts, turn=turn)
         parts = Parts(
             store=store,
             corpora=corpora,

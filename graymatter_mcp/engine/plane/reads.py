@@ -157,7 +157,12 @@ class Reader:
             as_of=checked_instant(request.as_of, now),
         )
         corpus = self._gather(caller, request.where, wanted)
-        graph = FactGraph(self._parts.store, corpus, request.as_of)
+        graph = FactGraph(
+            self._parts.store,
+            corpus,
+            request.as_of,
+            fan_out=self._parts.settings.fan_out,
+        )
         try:
             found = graph.neighbours(request.id, depth=request.depth, k=request.k)
         except GraymatterError:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 from graymatter_mcp.engine.once import Turns
 from graymatter_mcp.engine.plane.capture import MAX_CAPTURED, Decider
 from graymatter_mcp.engine.plane.draft import Draft
+from graymatter_mcp.engine.plane.neighbours import FAN_OUT
 from graymatter_mcp.errors import ConflictError, FactChangedError
 from graymatter_mcp.model.plane import Answered, Written
 from graymatter_mcp.model.scopes import shelf
@@ -56,6 +57,8 @@ class PlaneSettings:
     """How long a fact without a retention of its own stays warm unread."""
     upkeep_every: timedelta = timedelta(hours=6)
     """Between passes of decay and expiry; 0 for none."""
+    fan_out: int = FAN_OUT
+    """Near facts that count as neighbours of each; 0 for none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
