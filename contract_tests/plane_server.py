@@ -16,6 +16,7 @@ from graymatter_mcp.contract.load import load_bundle
 from graymatter_mcp.embedding.minilm import MiniLM
 from graymatter_mcp.engine.local import LocalMemory
 from graymatter_mcp.ranking.tokens import Analyzer
+from graymatter_mcp.store.memory import InMemoryStore
 from graymatter_mcp.surfaces.auth import Scope
 from graymatter_mcp.surfaces.credentials import BearerAuthenticator
 from graymatter_mcp.surfaces.http.app import HttpApp
@@ -57,13 +58,14 @@ class PlaneServer:
         load: Callable[[], Embedder] | None,
         limits: HttpLimits,
         clock: StillClock,
+        stem: Callable[[str], str] | None,
     ) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         config = keyword_config(directory)
         analyzer = Analyzer(config.stem_language)
         self.clock = clock
         self.directory = directory
-        self.store = SwitchedStore(directory / "gray.duckdb", stem=analyzer.index_term)
+        self.store = SwitchedStore(directory / "gray.duckdb", stem=stem or analyzer.index_term)
         self._portal = portal
         self.memory = LocalMemory(
             self.store,
@@ -73,6 +75,7 @@ class PlaneServer:
             clock,
             model_key="" if load is None else MiniLM.model_key,
             calibrations=calibrations(),
+            scratch=lambda: InMemoryStore(stem=analyzer.index_term),
         )
         bundle = load_bundle(BOTH)
         self._live_tokens = LiveTokens(directory)
@@ -126,6 +129,7 @@ def plane_server(
     load: Callable[[], Embedder] | None = minilm,
     limits: HttpLimits = NO_RATE,
     clock: StillClock | None = None,
+    stem: Callable[[str], str] | None = None,
 ) -> Generator[PlaneServer]:
     """Serve a directory.
 
@@ -134,9 +138,10 @@ def plane_server(
         load: Makes the model, or raises; None for a memory without vectors by choice.
         limits: Of the listener.
         clock: Moves only by hand; a new one where None.
+        stem: Of the words that the store indexes; None for that of the queries.
     """
     with start_blocking_portal() as portal:
-        server = PlaneServer(directory, portal, load, limits, clock or StillClock())
+        server = PlaneServer(directory, portal, load, limits, clock or StillClock(), stem)
         try:
             yield server
         finally:

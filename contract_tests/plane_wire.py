@@ -137,6 +137,12 @@ class Plane:
         """Return what is served, by name, in its order."""
         return self._caller(era).tools
 
+    def instructions(self, era: str) -> str:
+        """Return what the server says about itself as a client opens."""
+        told = self._caller(era).client.instructions()
+        assert told
+        return told
+
     def reply(self, era: str, name: str, /, **arguments: Any) -> Reply:
         """Call a tool; return the whole of what comes."""
         return self._caller(era).reply(name, arguments)

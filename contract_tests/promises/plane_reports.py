@@ -1,0 +1,28 @@
+"""The data plane: reports, upkeep, and facts on their way from one store to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from contract_tests.promises import Promise
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROWS: Final[Mapping[str, Promise]] = {
+    "plane:hygiene": Promise(
+        "D55", "Each list of hygiene holds what deserves a look and nothing else, and only reads."
+    ),
+    "plane:pinned-pair": Promise(
+        "D46", "A pinned fact and one that contradicts it are listed by hygiene."
+    ),
+    "plane:evaluate": Promise(
+        "D56", "Evaluate names each check and whether it holds, and sees an index that is broken."
+    ),
+    "plane:adoption": Promise(
+        "D57", "Adoption compares what a client saw with what is served, and says what to do."
+    ),
+    "plane:reports-alike": Promise(
+        "D59", "Reports and projects are told alike by REST and by the twins."
+    ),
+}
