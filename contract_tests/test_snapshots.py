@@ -161,11 +161,13 @@ def test_the_routes_are_what_they_were(server: HttpServer, update: bool) -> None
     others = ["/mcp", "/live", "/ready", "/healthz", "/metrics"]
     taken: dict[str, list[str]] = {}
     for path in sorted({*described, *others}):
-        answer = server.ask("BREW", path.replace("{", "").replace("}", ""))
+        answer = server.ask("TRACE", path.replace("{", "").replace("}", ""))
         assert answer.status == 405, path
         taken[path] = sorted(answer.headers["allow"].split(", "))
     for path, operations in described.items():
-        assert taken[path] == sorted(method.upper() for method in operations), path
+        # A probe may ask for the head alone.
+        methods = [method for method in taken[path] if method != "HEAD"]
+        assert methods == sorted(method.upper() for method in operations), path
     compare("rest_routes.json", canonical_json(taken), update=update)
 
 
