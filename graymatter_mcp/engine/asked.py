@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graymatter_mcp.model.times import to_microseconds
-from graymatter_mcp.ranking.context import Neighbours, bm25_in_context
+from graymatter_mcp.ranking.context import bm25_in_context
 from graymatter_mcp.ranking.core_lists import keyword_scores, similarities
 from graymatter_mcp.ranking.days import asked_days
 from graymatter_mcp.ranking.hybrid.stop_words import is_stop_word
@@ -78,7 +78,8 @@ class Asked:
         return similarities(
             products,
             tokens=self.heads.lengths(self.snapshot),
-            neighbours=Neighbours(self.snapshot.previous, self.snapshot.eligible),
+            previous=self.snapshot.previous,
+            eligible=self.snapshot.eligible,
             about=self.about,
             newness=self.newness,
         )

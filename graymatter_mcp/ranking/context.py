@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graymatter_mcp.ranking.bm25 import K1, idf, length_norm
+from graymatter_mcp.ranking.bm25 import K1, bm25, idf, length_norm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 ONE_STEP: Final = 0.3
 """Part of a neighbour's word or closeness that counts as a fact's own."""
 TWO_STEPS: Final = 0.15
+DEPTH: Final = 4096
+"""Best rows of a list, by themselves, that gain by their neighbours: none behind would come to be
+seen, and a million facts must not be gone through for each query."""
 
 
 class Neighbours:
@@ -26,26 +29,37 @@ class Neighbours:
     Args:
         previous: The row before each in its session, or -1; shape (size,).
         eligible: Rows that exist: no other is a neighbour or leads to one.
-        rows: Whose neighbours; None for all.
+        rows: Whose neighbours; distinct.
     """
 
     def __init__(
         self,
         previous: NDArray[np.int32],
         eligible: NDArray[np.bool_],
-        rows: NDArray[np.int64] | None = None,
+        rows: NDArray[np.int64],
     ) -> None:
-        nobody = previous.size
-        before = np.full(nobody + 1, nobody, np.int32)
-        linked = np.flatnonzero((previous >= 0) & eligible)
-        linked = linked[eligible[previous[linked]]]
-        before[linked] = previous[linked]
-        behind = np.full(nobody + 1, nobody, np.int32)
-        behind[previous[linked]] = linked
-        one_before = before[:-1] if rows is None else before[rows]
-        one_behind = behind[:-1] if rows is None else behind[rows]
-        self._near = (one_before, one_behind)
-        self._far = (before[one_before], behind[one_behind])
+        # One more at the end, so that nobody has a row of their own: -1 finds it too.
+        self._previous = np.append(previous, np.int32(-1))
+        self._eligible = np.append(eligible, np.bool_(False))
+        before, behind = self._before(rows), self._behind(rows)
+        self._near = (before, behind)
+        self._far = (self._before(before), self._behind(behind))
+
+    def _before(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        found = self._previous[rows].astype(np.int64)
+        return np.where(
+            self._eligible[found] & self._eligible[rows], found, self._eligible.size - 1
+        )
+
+    def _behind(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        nobody = self._eligible.size - 1
+        is_asked = np.zeros(nobody + 1, np.bool_)
+        is_asked[rows] = True
+        is_asked &= self._eligible
+        followers = np.flatnonzero(is_asked[self._previous] & self._eligible)
+        behind = np.full(nobody + 1, nobody, np.int64)
+        behind[self._previous[followers]] = followers
+        return behind[rows]
 
     def best(self, values: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the most that a neighbour lends each row: never below 0.
@@ -68,6 +82,14 @@ class Neighbours:
         return ONE_STEP * near + TWO_STEPS * (holds[self._far[0]] + holds[self._far[1]])
 
 
+def deep(scores: NDArray[np.floating], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return those of some rows that are among the best 4096, with all that tie with the last."""
+    if rows.size <= DEPTH:
+        return rows
+    values = scores[rows]
+    return rows[values >= np.partition(values, rows.size - DEPTH)[rows.size - DEPTH]]
+
+
 def bm25_in_context(
     postings: Sequence[tuple[NDArray[np.int32], NDArray[np.float64]]],
     *,
@@ -81,7 +103,8 @@ def bm25_in_context(
     """Score every row against a query; a row that itself holds none of its terms scores 0.0.
 
     A row that holds some term of the query, but not this one, counts each neighbour that holds it
-    as 0.3 of an occurrence, one two steps away as 0.15. All else is `bm25`.
+    as 0.3 of an occurrence, one two steps away as 0.15. All else is `bm25`, and so is everything
+    for rows that are not among its best 4096.
 
     Args:
         postings: One (rows, tf) per query token, in query order, repeats repeated; rows are
@@ -98,25 +121,18 @@ def bm25_in_context(
 
     Source: contract 5.3 and the decision on neighbours inside the lists.
     """
-    scores = np.zeros(size, np.float64)
-    held = np.zeros(size + 1, np.float64)
-    for rows, _ in postings:
-        held[rows] = 1.0
-    own = np.flatnonzero(held)
+    scores = bm25(postings, size=size, count=count, lengths=lengths, mean_length=mean_length)
+    own = deep(scores, np.flatnonzero(scores))
     if own.size == 0:
         return scores
     neighbours = Neighbours(previous, eligible, own)
     norms = length_norm(lengths[own], mean_length)
-    summed = np.zeros(own.size, np.float64)
-    place = np.zeros(size, np.int32)
-    place[own] = np.arange(own.size, dtype=np.int32)
-    for rows, tf in postings:
+    held = np.zeros(size + 1, np.float64)
+    for rows, _ in postings:
         if rows.size == 0:
             continue
-        held[:] = 0.0
         held[rows] = 1.0
-        counted = neighbours.held(held)
-        counted[place[rows]] = tf
-        summed += idf(count, rows.size) * counted * (K1 + 1.0) / (counted + norms)
-    scores[own] = summed
+        lent = np.where(held[own] > 0, 0.0, neighbours.held(held))
+        scores[own] += idf(count, rows.size) * lent * (K1 + 1.0) / (lent + norms)
+        held[rows] = 0.0
     return scores

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graymatter_mcp.ranking.context import Neighbours
+from graymatter_mcp.ranking.context import Neighbours, deep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,29 +54,32 @@ def similarities(
     products: NDArray[np.float32],
     *,
     tokens: NDArray[np.float32],
-    neighbours: Neighbours,
+    previous: NDArray[np.int32],
+    eligible: NDArray[np.bool_],
     about: NDArray[np.bool_] | None,
     newness: NDArray[np.float64] | None,
 ) -> NDArray[np.float32]:
     """Return the closeness that the vector list ranks by, -inf where there is no vector.
 
     A positive product of a text of fewer than 8 tokens counts in proportion, for short texts are
-    close to anything; then each row gains the part that its nearest neighbours lend.
+    close to anything; then each of the best 4096 gains the part that its neighbours lend.
 
     Args:
         products: Of query and fact; -inf where a row has no vector.
         tokens: Of each text behind its stamp.
-        neighbours: Of all rows.
+        previous: The row before each in its session, or -1.
+        eligible: Rows that exist.
         about: See `keyword_scores`.
         newness: See `keyword_scores`.
     """
-    damped = products * np.where(
-        products > 0, np.clip(tokens / np.float32(FULL_TOKENS), 0, 1), np.float32(1)
-    )
-    lending = np.append(np.where(np.isfinite(damped), damped, np.float32(0)), np.float32(0))
-    close = damped + neighbours.best(lending)
+    share = np.minimum(tokens / np.float32(FULL_TOKENS), np.float32(1))
+    np.maximum(share, np.float32(0), out=share)
+    close = np.where(products > 0, products * share, products)
     # The best product has no fixed size: another model has another spread.
-    best = max(float(damped.max(initial=0.0)), 0.0)
+    best = float(close.max(initial=0.0))
+    rows = deep(close, np.flatnonzero(np.isfinite(close)))
+    lending = np.append(np.maximum(close, np.float32(0)), np.float32(0))
+    close[rows] += Neighbours(previous, eligible, rows).best(lending)
     if about is not None:
         close = np.where(about, close + np.float32(_ABOUT * best), close)
     if newness is not None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graymatter_mcp.ranking.bm25 import bm25, idf
-from graymatter_mcp.ranking.context import Neighbours, bm25_in_context
+from graymatter_mcp.ranking.context import DEPTH, Neighbours, bm25_in_context, deep
 
 ALL = np.ones(5, np.bool_)
 CHAIN = np.array([-1, 0, 1, 2, 3], np.int32)
@@ -59,7 +59,9 @@ def test_a_row_that_is_not_eligible_is_no_neighbour_and_no_bridge() -> None:
 
 def test_what_neighbours_lend_is_the_best_of_them_and_never_below_nothing() -> None:
     """ADR 0047: 0.3 of the nearest, 0.15 of those two steps away."""
-    lent = Neighbours(CHAIN, ALL).best(np.array([1.0, -1.0, 0.2, -1.0, -1.0, 0.0], np.float32))
+    lent = Neighbours(CHAIN, ALL, np.arange(5)).best(
+        np.array([1.0, -1.0, 0.2, -1.0, -1.0, 0.0], np.float32)
+    )
     assert lent.tolist() == pytest.approx([0.03, 0.3, 0.15, 0.06, 0.03])
 
 
@@ -92,3 +94,37 @@ def test_only_rows_that_hold_a_word_themselves_are_scored(
         previous[row] = before
     found = scored([(sorted(rows), [1.0] * len(rows))], previous)
     assert [row for row, score in enumerate(found) if score > 0] == sorted(rows)
+
+
+def test_only_the_best_rows_gain_and_all_that_tie_with_the_last_of_them() -> None:
+    """ADR 0047: a million facts are not gone through for each query."""
+    rows = np.arange(DEPTH + 3)
+    scores = np.ones(DEPTH + 3)
+    assert deep(scores, rows).size == DEPTH + 3
+    scores[:5] = [0.5, 0.5, 0.5, 2.0, 2.0]
+    assert deep(scores, rows).tolist() == rows[3:].tolist()
+    assert deep(scores, rows[:3]).tolist() == [0, 1, 2]
+
+
+@given(st.permutations(range(6)), st.lists(st.booleans(), min_size=6, max_size=6))
+def test_neighbours_are_those_of_the_chain_whatever_its_order(
+    chain: list[int], may_be_seen: list[bool]
+) -> None:
+    """ADR 0047: checked against a walk along the chain."""
+    previous = np.full(6, -1, np.int32)
+    for before, row in pairwise(chain):
+        previous[row] = before
+    eligible = np.array(may_be_seen)
+    values = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 0.0], np.float32)
+    rows = np.flatnonzero(eligible)
+    expected: list[float] = []
+    for row in rows.tolist():
+        at, lent = chain.index(row), [0.0]
+        for step in (1, -1):
+            for distance, part in ((1, 0.3), (2, 0.15)):
+                place = at + step * distance
+                way = [chain[at + step * d] for d in range(1, distance + 1) if 0 <= place < 6]
+                if way and eligible[way].all():
+                    lent.append(part * float(values[way[-1]]))
+        expected.append(max(lent))
+    assert Neighbours(previous, eligible, rows).best(values).tolist() == pytest.approx(expected)

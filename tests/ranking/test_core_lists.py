@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from graymatter_mcp.ranking.context import Neighbours
 from graymatter_mcp.ranking.core_lists import keyword_scores, similarities
 
-ALONE = Neighbours(np.full(4, -1, np.int32), np.ones(4, np.bool_))
+ALONE = np.full(4, -1, np.int32)
+ALL = np.ones(4, np.bool_)
 
 
 def test_the_keyword_list_ends_where_facts_share_only_common_words() -> None:
@@ -44,17 +44,19 @@ def test_short_texts_are_damped_and_rows_without_vector_stay_unranked() -> None:
     """ADR 0047: a text of two tokens counts a quarter, one below 0 as it is."""
     products = np.array([8.0, 8.0, -8.0, -np.inf], np.float32)
     tokens = np.array([2, 9, 2, 9], np.float32)
-    found = similarities(products, tokens=tokens, neighbours=ALONE, about=None, newness=None)
+    found = similarities(
+        products, tokens=tokens, previous=ALONE, eligible=ALL, about=None, newness=None
+    )
     assert found.tolist() == [2.0, 8.0, -8.0, -np.inf]
 
 
 def test_closeness_gains_what_neighbours_lend_and_what_the_query_names() -> None:
     """ADR 0047: a row without vector is lent nothing that would rank it."""
-    chain = Neighbours(np.array([-1, 0, 1, 2], np.int32), np.ones(4, np.bool_))
     found = similarities(
         np.array([10.0, 1.0, -np.inf, 0.0], np.float32),
         tokens=np.full(4, 9, np.float32),
-        neighbours=chain,
+        previous=np.array([-1, 0, 1, 2], np.int32),
+        eligible=ALL,
         about=np.array([False, False, True, True]),
         newness=None,
     )

@@ -19,7 +19,6 @@ from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.policy.contradiction import same_values_and_names
 from graymatter_mcp.policy.entities import entities
 from graymatter_mcp.ranking.aliases import effective_query, expand
-from graymatter_mcp.ranking.context import Neighbours
 from graymatter_mcp.ranking.hybrid.abstain import UNCALIBRATED, abstains, evidence
 from graymatter_mcp.ranking.hybrid.diverse import Texts, diverse
 from graymatter_mcp.ranking.hybrid.entity import entity_signal as entity_share
@@ -138,7 +137,7 @@ class Searcher:
                 bm25=keyword_leg(corpus, terms) if weights.keyword > 0 else None,
                 cosine=cosine,
                 content_tokens=corpus.column(TOKENS).astype(np.int64),
-                neighbours=None if cosine is None else Neighbours(corpus.previous, corpus.eligible),
+                previous=corpus.previous,
                 adjacency=adjacency,
                 entity=entity_signal(corpus, query.text, terms.tokens)
                 if weights.entity > 0

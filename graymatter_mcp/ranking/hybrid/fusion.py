@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from graymatter_mcp.ranking.context import Neighbours, deep
 from graymatter_mcp.ranking.hybrid.graph import graph_signal
 from graymatter_mcp.ranking.hybrid.weights import Weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from graymatter_mcp.ranking.context import Neighbours
     from graymatter_mcp.ranking.hybrid.graph import Adjacency
 
 FULL_TOKENS: Final = 8
@@ -44,9 +44,9 @@ class Inputs:
     weights: Weights
     min_vector_score: float
     """Cosine from which a fact is supported; 0 supports every fact."""
-    neighbours: Neighbours | None = None
-    """Of all rows, so that a fact counts in part the closeness of those told around it; None where
-    nobody has one."""
+    previous: NDArray[np.int32] | None = None
+    """The row before each in its session, or -1, so that a fact counts in part the closeness of
+    those told around it; None where nobody has one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +120,7 @@ class _Legs:
         self.vector = self._zeros
         if inputs.cosine is not None:
             self.vector = vector_signal(
-                inputs.cosine, inputs.content_tokens, inputs.eligible, inputs.neighbours
+                inputs.cosine, inputs.content_tokens, inputs.eligible, inputs.previous
             )
         self.entity = self._zeros
         if inputs.entity is not None and inputs.weights.entity > 0:
@@ -161,20 +161,21 @@ def vector_signal(
     cosine: NDArray[np.float64],
     content_tokens: NDArray[np.int64],
     eligible: NDArray[np.bool_],
-    neighbours: Neighbours | None = None,
+    previous: NDArray[np.int32] | None = None,
 ) -> NDArray[np.float64]:
     """Return the damped cosines, spread over [0, 1] between the least (at most 0) and the largest.
 
     A text of fewer than 8 content tokens counts in proportion: short ones are close to anything.
-    A row that has a vector gains what its neighbours lend.
+    The best 4096 rows gain what their neighbours lend.
     """
     ranked = np.flatnonzero(eligible & np.isfinite(cosine))
     signal = np.zeros(cosine.size, np.float64)
     damped = cosine[ranked] * np.minimum(1.0, content_tokens[ranked] / FULL_TOKENS)
-    if neighbours is not None:
+    if previous is not None and ranked.size:
         lending = np.zeros(cosine.size + 1, np.float32)
         lending[ranked] = damped
-        damped = damped + neighbours.best(lending)[ranked]
+        places = deep(damped, np.arange(ranked.size))
+        damped[places] += Neighbours(previous, eligible, ranked[places]).best(lending)
     low, high = damped.min(initial=0.0), damped.max(initial=-1.0)
     if high > low:
         signal[ranked] = (damped - low) / (high - low)
