@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,7 +45,7 @@ def share_of(word: str, snapshots: Sequence[Snapshot], analyzer: Analyzer) -> fl
     return sum(min(len(one.rows) for one in snap.postings(terms)) for snap in snapshots) / count
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """A query and the snapshot that answers it."""
 
@@ -55,12 +56,12 @@ class Asked:
     """See `content_terms`; of the effective query."""
     today: date
 
-    @property
+    @cached_property
     def about(self) -> NDArray[np.bool_] | None:
         """The facts that begin with what the query names."""
         return self.heads.about(self.terms, self.snapshot.size)
 
-    @property
+    @cached_property
     def newness(self) -> NDArray[np.float64] | None:
         """1 for the newest fact, less for each older one, where the query asks for it."""
         if not asks_for_newest(self.query) or not self.snapshot.count:

@@ -73,7 +73,10 @@ class Heads:
         codes = {self._codes[term] for term in terms if term in self._codes} - {_NOBODY}
         if not codes:
             return None
-        found = np.isin(self._subjects[:size], list(codes))
+        subjects = self._subjects[:size]
+        found = subjects == codes.pop()
+        for code in codes:  # rarely more than one, and a comparison is cheaper than a set
+            found |= subjects == code
         return None if found.all() else found
 
     def lengths(self, snapshot: Snapshot) -> NDArray[np.float32]:

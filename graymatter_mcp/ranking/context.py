@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 ONE_STEP: Final = 0.3
 """Part of a neighbour's word or closeness that counts as a fact's own."""
 TWO_STEPS: Final = 0.15
-DEPTH: Final = 4096
+DEPTH: Final = 1024
 """Best rows of a list, by themselves, that gain by their neighbours: none behind would come to be
 seen, and a million facts must not be gone through for each query."""
 
@@ -83,7 +83,7 @@ class Neighbours:
 
 
 def deep(scores: NDArray[np.floating], rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return those of some rows that are among the best 4096, with all that tie with the last."""
+    """Return those of some rows that are among the best 1024, with all that tie with the last."""
     if rows.size <= DEPTH:
         return rows
     values = scores[rows]
@@ -104,7 +104,7 @@ def bm25_in_context(
 
     A row that holds some term of the query, but not this one, counts each neighbour that holds it
     as 0.3 of an occurrence, one two steps away as 0.15. All else is `bm25`, and so is everything
-    for rows that are not among its best 4096.
+    for rows that are not among its best 1024.
 
     Args:
         postings: One (rows, tf) per query token, in query order, repeats repeated; rows are

@@ -62,7 +62,7 @@ def similarities(
     """Return the closeness that the vector list ranks by, -inf where there is no vector.
 
     A positive product of a text of fewer than 8 tokens counts in proportion, for short texts are
-    close to anything; then each of the best 4096 gains the part that its neighbours lend.
+    close to anything; then each of the best 1024 gains the part that its neighbours lend.
 
     Args:
         products: Of query and fact; -inf where a row has no vector.

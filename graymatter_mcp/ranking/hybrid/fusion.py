@@ -166,7 +166,7 @@ def vector_signal(
     """Return the damped cosines, spread over [0, 1] between the least (at most 0) and the largest.
 
     A text of fewer than 8 content tokens counts in proportion: short ones are close to anything.
-    The best 4096 rows gain what their neighbours lend.
+    The best 1024 rows gain what their neighbours lend.
     """
     ranked = np.flatnonzero(eligible & np.isfinite(cosine))
     signal = np.zeros(cosine.size, np.float64)
