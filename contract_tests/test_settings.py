@@ -140,9 +140,19 @@ def test_each_variable_changes_recall_alone(start: Callable[..., Caller]) -> Non
         assert is_changed(found), (variables, found)
 
 
-@promise("settings:by-variable")
+@promise("hints:on-request")
+def test_no_hints_follow_the_facts_unless_they_are_asked_for(start: Callable[..., Caller]) -> None:
+    """Contract C69."""
+    caller = start()
+    caller.add("a", "Bob Jones likes rowing")
+    caller.add("a", *(f"Bob Jones met Alice Smith on day {n}" for n in range(25)))
+    for _ in range(200):
+        assert len(caller.ok("memory_search", agent_id="a", query="rowing")["facts"]) == 8
+
+
+@promise("settings:by-variable", "hints:on-request")
 def test_graph_hints_by_variable(start: Callable[..., Caller]) -> None:
-    """Contract C58, 5.11."""
+    """Contract C58, C69, 5.11."""
     caller = start(GRAYMATTER_KG="1")
     # A write of twenty records and more consolidates, which gives the graph its entities.
     caller.add("a", "Bob Jones likes rowing")

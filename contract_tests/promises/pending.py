@@ -12,22 +12,16 @@ _HOOKS: Final = "hooks and `init`"
 _DATA_PLANE: Final = "the data plane"
 
 PENDING: Final[Mapping[str, str]] = {
-    "C65": _CONSOLIDATION,
-    "C66": _CONSOLIDATION,
     "C67": _CONSOLIDATION,
     "C68": _CONSOLIDATION,
-    "C69": "graph hints seen from outside; held in tests/engine",
     "C74": _HOOKS,
-    "C75": "a client's view of `doctor`; held in tests/cli",
     "F4": "bounds of dependencies; held in tests/packaging",
     "F6": "environments of other builds of Python",
     "F18": _HOOKS,
     "F19": "encryption",
-    "F20": _DATA_PLANE,
     "F23": "another model; held in tests/engine",
     "F25": _DATA_PLANE,
     "F26": _HOOKS,
-    "F28": _CONSOLIDATION,
     "F29": "import",
     "F31": _HOOKS,
     "F32": _HOOKS,
