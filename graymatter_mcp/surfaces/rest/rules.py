@@ -125,6 +125,11 @@ def _printable(words: str) -> Rule:
 _UNPRINTABLE: Final = _printable("contains control characters")
 
 
+def _line(path: str, value: object, _now: datetime | None = None) -> Iterator[Issue]:
+    if isinstance(value, str) and not (value.strip() and value.isprintable()):
+        yield _custom(path, "must be one line of printable characters")
+
+
 def _namespace(path: str, value: object, _now: datetime) -> Iterator[Issue]:
     if isinstance(value, str) and not _NAMESPACE.fullmatch(value):
         yield Issue(path=path, message=_NAMESPACE_WORDS, code="invalid_format")
@@ -228,7 +233,8 @@ _RULES: Final[Mapping[str, Rule]] = {
     "includeNamespaces": _each(_namespace),
     "project": _printable(_PROJECT_WORDS),
     "includeProjects": _each(_printable(_PROJECT_WORDS)),
-    "name": _UNPRINTABLE,
+    "name": _line,
+    "label": _line,
     "metadata": _metadata,
     "since": _time,
     "asOf": _past,
@@ -245,4 +251,6 @@ _WHOLE: Final[Mapping[str, Callable[[Fields], Iterator[Issue]]]] = {
     "memory_forget": _exactly_one,
     "update": _something,
     "memory_update": _something,
+    # Elsewhere a name that nobody can have is a user who does not exist.
+    "user-create": lambda fields: _line("username", fields.get("username")),
 }

@@ -70,6 +70,20 @@ def test_recent_refuses_with_the_exact_message(body: Any, path: str, message: st
     assert (issue.path, issue.message) == (path, message)
 
 
+@pytest.mark.parametrize(
+    ("operation", "field"),
+    [("project-create", "name"), ("token-create", "label"), ("user-create", "username")],
+)
+@pytest.mark.parametrize("text", [" ", "a\nb", "a\x07", "a\u200bb"])
+def test_a_name_that_people_give_is_one_line_or_an_issue(
+    operation: str, field: str, text: str
+) -> None:
+    """Data plane, 2.6: whatever is wrong with a body is an issue with path and code."""
+    (issue,) = check_fields(f"rest/{operation}", {field: text}, NOW)[1]
+    assert (issue.path, issue.code) == (field, "custom")
+    assert check_fields(f"rest/{operation}", {field: "Ána's team 東京"}, NOW)[1] == ()
+
+
 def test_recent_takes_what_is_good() -> None:
     """D4."""
     body = {"k": "8", "includeNamespaces": ["__shared__", "A.b:c_d-9"], "since": None, "ids": None}
