@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import pytest
@@ -12,6 +13,7 @@ from contract_tests.issuer import IssuerProcess
 from contract_tests.manifest import promise
 from contract_tests.test_http_access import PING
 from contract_tests.test_http_oauth import STRANGERS
+from graymatter_mcp.contract.routes import load_routes
 from graymatter_mcp.settings import read_settings
 from graymatter_mcp.surfaces.http.app import HttpApp
 from graymatter_mcp.surfaces.http.limits import HttpLimits
@@ -23,6 +25,8 @@ from graymatter_mcp.surfaces.oauth_config import oauth_config
 if TYPE_CHECKING:
     import http.client
     from collections.abc import Iterator, Mapping
+
+    from graymatter_mcp.contract.routes import RouteContract
 
 UNKNOWN: Final = ("none", "empty", "basic", "wrong", "expired", "revoked", "other audience")
 KNOWN: Final = ("server", "full", "read_only", "pinned")
@@ -70,6 +74,8 @@ CASES: Final = [
     for place in places
     for kind in KINDS[door]
 ]
+OPEN_ROUTES: Final = frozenset({"healthz", "session-create"})
+"""Of the files; the probes, the metadata and the page are not described there."""
 FORBIDDEN: Final = {"pinned": "token is confined to its project", TOO_LITTLE: "insufficient scope"}
 PUBLIC: Final = "http://127.0.0.1:8137/team"
 
@@ -169,3 +175,24 @@ def test_every_route_answers_each_credential_as_specified(
         assert door == "issuer" or challenge == 'Bearer realm="graymatter"'
     else:
         assert challenge == ""
+
+
+@promise("http:sweep", "plane:bearers")
+@pytest.mark.parametrize("door", list(KINDS))
+@pytest.mark.parametrize("route", load_routes(), ids=[route.name for route in load_routes()])
+def test_no_stranger_gets_into_the_data_plane(
+    door: str, route: RouteContract, doors: dict[str, Door]
+) -> None:
+    """D11: every route of the files by every path, but those that are open."""
+    strangers = [kind for kind in KINDS[door] if CLOSED_STATUS[kind] == 401]
+    assert route.is_open is (route.name in OPEN_ROUTES)
+    for path in () if route.is_open else route.paths:
+        place = re.sub(r"{\w+}", "01ARZ3NDEKTSV4RRFFQ69G5FAV", path)
+        for kind in strangers:
+            answer = ask(
+                doors[door].connection, route.method, place, None, doors[door].bearer(kind)
+            )
+            assert (answer.status, answer.body) == (401, b'{"error":"unauthorized"}'), (path, kind)
+            challenge = answer.headers["www-authenticate"]
+            assert challenge.startswith('Bearer realm="graymatter"')
+            assert ("resource_metadata=" in challenge) == (door == "issuer")

@@ -421,6 +421,55 @@ def test_stored_entries_have_a_quota(admin: Plane, door: str) -> None:
     ana.plane.ok(door, "remember", content="Now there is room")
 
 
+def exported(plane: Plane, limit: int = 200) -> list[dict[str, Any]]:
+    """Return all entries, page by page."""
+    found: list[dict[str, Any]] = []
+    after: str | None = ""
+    while after is not None:
+        sent = f"&afterId={after}" if after else ""
+        page = done(plane.rest("GET", f"/v1/me/export?limit={limit}{sent}"))
+        assert len(page["entries"]) <= limit
+        found += page["entries"]
+        after = page["nextAfterId"]
+    return found
+
+
+@promise("plane:moving")
+def test_an_export_is_the_same_after_an_import(admin: Plane) -> None:
+    """D19: labels, lifecycle and times survive, and nothing becomes verified."""
+    ana, ben = Person(admin), Person(admin)
+    plane = ana.plane
+    plane.keep("notes", "The loom stands in the hall", "The dye is kept in jars", confidence=1.0)
+    (old,) = plane.keep("notes", "The weaving API uses port 7778", sourceRefs=["mail:1"])
+    told = plane.post("capture", namespace="notes", content="The weaving API uses port 7779")
+    assert told.document["superseded"] == [old]
+    plane.keep("dates", "The fair is in May", metadata={"place": "Delft"}, sensitivity="sensitive")
+    entries = exported(plane, limit=2)
+    ids = [one["id"] for one in entries]
+    assert len(ids) == 5
+    assert ids == sorted(set(ids))
+    admin.server.clock.move(hours=1)
+    first = ben.plane.rest("POST", "/v1/me/import", {"entries": entries})
+    assert done(first, 201) == {"imported": 5, "deduplicated": 0, "failed": []}
+    again = ben.plane.rest("POST", "/v1/me/import", {"entries": entries})
+    assert done(again, 200) == {"imported": 0, "deduplicated": 5, "failed": []}
+    arrived = {one["content"]: one for one in exported(ben.plane)}
+    assert len(arrived) == 5
+    new_ids = {one["id"]: arrived[one["content"]]["id"] for one in entries}
+    for entry in entries:
+        twin = arrived[entry["content"]]
+        for name in ("createdAt", "confidence", "confidenceLabel", "hits", "tier", "sourceRefs"):
+            assert twin[name] == entry[name], name
+        assert twin["confidenceLabel"] != "verified"
+        wanted = json.dumps(entry["metadata"])
+        for before, after in new_ids.items():
+            wanted = wanted.replace(before, after)
+        assert twin["metadata"] == json.loads(wanted)
+    assert new_ids.keys().isdisjoint(new_ids.values())
+    failed = ben.plane.rest("POST", "/v1/me/import", {"entries": [{"content": ""}]})
+    assert failed.status == 400
+
+
 @promise("plane:changes")
 @by_door
 def test_the_feed_tells_of_each_change_in_order(admin: Plane, door: str) -> None:

@@ -38,6 +38,9 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:quota": Promise(
         "D18", "Who has a quota is told when it is used up; what stored nothing is not charged."
     ),
+    "plane:moving": Promise(
+        "D19", "What was exported is the same after an import, and a second import adds nothing."
+    ),
     "plane:changes": Promise(
         "D20", "The feed tells in order that facts changed, and neither it nor the audit what."
     ),

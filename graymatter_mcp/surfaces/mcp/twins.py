@@ -9,13 +9,19 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
 from graymatter_mcp.contract.check import ContractViolationError, ValueChecker
-from graymatter_mcp.errors import ErrorCode, GraymatterError, InvalidArgumentError
+from graymatter_mcp.errors import (
+    ErrorCode,
+    GraymatterError,
+    InvalidArgumentError,
+    ReadOnlyError,
+)
 from graymatter_mcp.model.requests import CallKey
 from graymatter_mcp.surfaces.error_map import ERROR_MAP, reason_of
 from graymatter_mcp.surfaces.mcp.answers import ToolAnswer
 from graymatter_mcp.surfaces.rest.all_operations import BY_ROUTE, BY_TOOL
 from graymatter_mcp.surfaces.rest.bodies import encoded
 from graymatter_mcp.surfaces.rest.operations import TWIN_BYTES, Asked
+from graymatter_mcp.surfaces.rest.refusals import audited
 from graymatter_mcp.surfaces.rest.report_operations import adoption_of
 from graymatter_mcp.surfaces.rest.rules import check_arguments
 
@@ -93,8 +99,9 @@ class Twins:
 class _Twin:
     def __init__(self, tool: ToolContract, special: Mapping[str, Operation]) -> None:
         known = {**BY_ROUTE, **special}
-        self.operation: Operation = BY_TOOL.get(tool.name) or known[tool.route]
         self._writes = not tool.annotations["readOnlyHint"]
+        operation: Operation = BY_TOOL.get(tool.name) or known[tool.route]
+        self.operation = _for_writers(tool.route, operation) if self._writes else operation
         self._checker = ValueChecker(f"{tool.name}/output", tool.output_schema)
 
     def answer(self, reply: Reply) -> ToolAnswer:
@@ -104,6 +111,24 @@ class _Twin:
             logger.error("an answer breaks the contract: %s", exc)  # noqa: TRY400
             return _failure(TOOK_EFFECT if self._writes else INTERNAL)
         return ToolAnswer(text=encoded(reply.body).decode(), structured=reply.body)
+
+
+def _for_writers(action: str, operation: Operation) -> Operation:
+    """Return an operation that refuses read-only tokens in these words.
+
+    Routes that change projects say `restricted token` to them; their tools do not.
+    """
+
+    async def refuse(_: DataPlane, __: Asked) -> Reply:
+        raise ReadOnlyError("read-only token")
+
+    refusing = audited(action, refuse)
+
+    async def checked(plane: DataPlane, asked: Asked) -> Reply:
+        may_write = asked.caller.rights.may_write
+        return await (operation if may_write else refusing)(plane, asked)
+
+    return checked
 
 
 def failure_text(error: GraymatterError) -> str:
