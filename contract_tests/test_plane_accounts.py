@@ -627,3 +627,74 @@ def test_a_token_is_refused_from_the_next_request_on(admin: Plane) -> None:
     refused(expiring.rest("GET", "/v1/stats"), 401, "unauthorized")
     done(admin.rest("DELETE", f"/v1/admin/users/{ana.id}"))
     refused(ana.plane.rest("GET", "/v1/stats"), 401, "unauthorized")
+
+
+@promise("plane:accounts-once")
+def test_a_change_of_accounts_under_one_key_takes_effect_once(admin: Plane) -> None:
+    """Data plane 2.2: any writing request, also one that could not be sent twice."""
+    ana, ben = Person(admin), Person(admin)
+    web = ana.project("web")
+    place = f"/v1/me/projects/{web}"
+    member = f"{place}/members/{ben.id}"
+    doomed = ana.mint()["id"]
+    quota = f"/v1/admin/users/{ana.id}/quota"
+    for plane, method, path, body, status in (
+        (ana.plane, "POST", "/v1/me/projects", {"name": "shop"}, 201),
+        (ana.plane, "POST", f"{place}/members", {"username": ben.name}, 201),
+        (ana.plane, "PUT", "/v1/me/active-project", {"project": "web"}, 200),
+        (ana.plane, "DELETE", "/v1/me/active-project", None, 204),
+        (ana.plane, "DELETE", member, None, 200),
+        (ana.plane, "DELETE", f"/v1/me/tokens/{doomed}", None, 200),
+        (ana.plane, "DELETE", place, None, 200),
+        (admin, "PUT", quota, {"maxEntries": 7}, 200),
+        (admin, "POST", "/v1/admin/users", {"username": f"{ana.name} too"}, 201),
+    ):
+        key = {"idempotency-key": f"{method} {path} {ana.name}"}
+        first, again = (plane.rest(method, path, body, key) for _ in range(2))
+        assert (first.status, again.status) == (status, status), path
+        assert again.body == first.body
+        assert "idempotency-replayed" not in first.headers
+        assert again.headers["idempotency-replayed"] == "true"
+    listed = done(ana.plane.rest("GET", "/v1/me/projects"))["projects"]
+    assert [one["name"] for one in listed] == ["shop"]
+    assert done(ana.plane.rest("GET", "/v1/me/usage"))["quota"]["maxEntries"] == 7
+    key = {"idempotency-key": f"POST /v1/me/projects {ana.name}"}
+    other = ana.plane.rest("POST", "/v1/me/projects", {"name": "another"}, key)
+    refused(other, 409, "idempotency key was used with another request")
+
+
+@promise("plane:accounts-once")
+def test_a_token_is_made_once_a_key_and_not_shown_again(admin: Plane) -> None:
+    """Data plane 2.2, 8; ADR 0056: what is kept of the answer holds no secret."""
+    ana = Person(admin)
+    for plane, path, body in (
+        (ana.plane, "/v1/me/tokens", {"label": "ci"}),
+        (admin, "/v1/admin/tokens", {"userId": ana.id, "label": "ci"}),
+    ):
+        before = len(done(ana.plane.rest("GET", "/v1/me/tokens"))["tokens"])
+        key = {"idempotency-key": f"{path} {ana.name}"}
+        made = done(plane.rest("POST", path, body, key), 201)
+        text = (
+            f"token {made['id']} was made under this idempotency key and is shown once:"
+            " delete it and use another key"
+        )
+        refused(plane.rest("POST", path, body, key), 409, text)
+        assert len(done(ana.plane.rest("GET", "/v1/me/tokens"))["tokens"]) == before + 1
+        assert admin.with_token(made["token"]).rest("GET", "/v1/stats").status == 200
+
+
+@promise("plane:accounts-once")
+def test_a_change_that_failed_may_be_sent_again_under_its_key(admin: Plane) -> None:
+    """Data plane 2.2: what took no effect is no effect to keep; nobody saw it either."""
+    ana = Person(admin)
+    key = {"idempotency-key": f"again {ana.name}"}
+    admin.server.store.failing = "away"
+    failed = ana.plane.rest("POST", "/v1/me/projects", {"name": "web"}, key)
+    admin.server.store.failing = ""
+    assert failed.status == 503
+    assert done(ana.plane.rest("GET", "/v1/me/projects")) == {"projects": []}
+    made = ana.plane.rest("POST", "/v1/me/projects", {"name": "web"}, key)
+    assert made.status == 201
+    assert "idempotency-replayed" not in made.headers
+    listed = done(ana.plane.rest("GET", "/v1/me/projects"))["projects"]
+    assert [one["id"] for one in listed] == [made.document["id"]]

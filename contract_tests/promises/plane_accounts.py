@@ -44,6 +44,9 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:changes": Promise(
         "D20", "The feed tells in order that facts changed, and neither it nor the audit what."
     ),
+    "plane:accounts-once": Promise(
+        "plane:2.2", "A change of accounts under one key takes effect once; no token is kept."
+    ),
     "plane:audit": Promise(
         "plane:8", "The audit names every write and every 401 and 403, by ids and outcome alone."
     ),

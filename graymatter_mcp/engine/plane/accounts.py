@@ -65,6 +65,8 @@ class Accounts:
         self._store = store
         self._clock = clock
         ledger = Ledger(store, clock, threading.RLock() if turn is None else turn)
+        self.once = ledger.once
+        """See `Ledger`."""
         self.audit = Audit(store, clock)
         self.refusals = Refusals(store, self.audit)
         self.reach = Reach(ledger)

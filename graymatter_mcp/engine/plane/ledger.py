@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
@@ -15,17 +16,20 @@ from graymatter_mcp.engine.plane.documents import (
     put_of,
 )
 from graymatter_mcp.engine.plane.erasure import NOTHING, Estate
+from graymatter_mcp.engine.plane.replays import outcome_of
 from graymatter_mcp.engine.plane.tables import Table
 from graymatter_mcp.model.accounts import Project, Quota, Role, Token, User, WebSession
 from graymatter_mcp.model.scopes import LOCAL
-from graymatter_mcp.store.base import WriteBatch
+from graymatter_mcp.store.base import Receipt, WriteBatch
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Sequence
+    from collections.abc import Callable, Hashable, Iterable, Sequence
     from contextlib import AbstractContextManager
     from datetime import datetime
 
     from graymatter_mcp.engine.clock import Clock
+    from graymatter_mcp.model.checkpoints import JsonObject
+    from graymatter_mcp.model.requests import CallKey
     from graymatter_mcp.store.base import Event, MemoryStore
 
 
@@ -120,16 +124,22 @@ class Ledger:
         self.clock = clock
         self._turn = turn
         puts = [put for document in store.documents() if (put := put_of(document)) is not None]
-        self.book = Book().changed(puts)
-        """To be taken once by each reader: it is exchanged as a whole."""
+        self._book = Book().changed(puts)
+        self._local = _Local()
         self._assumed: tuple[Put, ...] = ()
-        if self.book.users.get(LOCAL) is None:
+        if self._book.users.get(LOCAL) is None:
             # Kept with the first change, so that opening a store writes nothing.
             local = User(
                 id=LOCAL, tenant=LOCAL, username=LOCAL, role=Role.ADMIN, created_at=clock.now()
             )
             self._assumed = (Put(Kind.USER, LOCAL, local),)
-            self.book = self.book.changed(self._assumed)
+            self._book = self._book.changed(self._assumed)
+
+    @property
+    def book(self) -> Book:
+        """All accounts, to be taken once by each reader: it is exchanged as a whole."""
+        unit = self._local.unit
+        return self._book if unit is None else unit.book
 
     def turn(self) -> AbstractContextManager[object]:
         """Hold back every other change, to decide on the book as it will be changed."""
@@ -153,14 +163,69 @@ class Ledger:
         """
         with self._turn:
             changes = (*self._assumed, *puts)
-            self.store.apply(
-                WriteBatch(
-                    at=self.clock.now() if at is None else at,
-                    documents=tuple(document_of(put) for put in changes),
-                    events=() if event is None else (event,),
-                    delete=dying.facts,
-                    emptied=dying.shelves,
-                )
+            batch = WriteBatch(
+                at=self.clock.now() if at is None else at,
+                documents=tuple(document_of(put) for put in changes),
+                events=() if event is None else (event,),
+                delete=dying.facts,
+                emptied=dying.shelves,
             )
-            self._assumed = ()
-            self.book = self.book.changed(puts)
+            unit = self._local.unit
+            if unit is None:
+                self._apply(batch, self._book.changed(puts))
+            else:
+                assert unit.batch is None, "one change a call"
+                unit.batch, unit.book = batch, unit.book.changed(puts)
+
+    def once(
+        self, key: CallKey, work: Callable[[], JsonObject], told: Callable[[JsonObject], JsonObject]
+    ) -> tuple[JsonObject, bool]:
+        """Let a call that changes accounts take effect once.
+
+        What it changes is seen by itself alone until its answer is there to be kept with it.
+
+        Args:
+            key: Of the call.
+            work: Changes something, and gives the answer.
+            told: Makes of an answer what may be kept of it.
+
+        Returns:
+            The answer, and whether it is what was kept of an earlier one.
+
+        Raises:
+            ConflictError: The key was used with another request.
+        """
+        with self._turn:
+            earlier = outcome_of(self.store, key)
+            if earlier is not None:
+                return earlier, True
+            unit = self._local.unit = _Unit(book=self._book)
+            try:
+                answer = work()
+            finally:
+                self._local.unit = None
+            if unit.batch is not None:
+                outcome = json.dumps(told(answer))
+                at = unit.batch.at
+                receipt = Receipt(key=key.key, digest=key.digest, outcome=outcome, at=at)
+                self._apply(replace(unit.batch, receipt=receipt), unit.book)
+            return answer, False
+
+    def _apply(self, batch: WriteBatch, book: Book) -> None:
+        self.store.apply(batch)
+        self._assumed = ()
+        self._book = book
+
+
+@dataclass(slots=True)
+class _Unit:
+    """A change in the making: nobody else sees it yet."""
+
+    book: Book
+    batch: WriteBatch | None = None
+
+
+class _Local(threading.local):
+    """Of each thread."""
+
+    unit: _Unit | None = None

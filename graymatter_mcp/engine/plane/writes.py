@@ -12,7 +12,8 @@ from graymatter_mcp.engine.once import Turns
 from graymatter_mcp.engine.plane.capture import MAX_CAPTURED, Decider
 from graymatter_mcp.engine.plane.draft import Draft
 from graymatter_mcp.engine.plane.neighbours import FAN_OUT
-from graymatter_mcp.errors import ConflictError, FactChangedError
+from graymatter_mcp.engine.plane.replays import outcome_of
+from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.plane import Answered, Written
 from graymatter_mcp.model.scopes import shelf
 from graymatter_mcp.policy.decay import DEFAULT_BASE_DAYS
@@ -267,20 +268,6 @@ def receipt_of(key: CallKey, answer: object, draft: Draft) -> Receipt:
     return Receipt(
         key=key.key, digest=key.digest, outcome=json.dumps(_fields_of(answer)), at=draft.now
     )
-
-
-def outcome_of(store: MemoryStore, key: CallKey) -> Any:
-    """Return the fields of the first answer to a call; None for a new one.
-
-    Raises:
-        ConflictError: The key was used with another request.
-    """
-    receipt = store.receipt(key.key)
-    if receipt is None:
-        return None
-    if receipt.digest != key.digest:
-        raise ConflictError("idempotency key was used with another request")
-    return json.loads(receipt.outcome)
 
 
 def _fields_of(answer: object) -> Any:

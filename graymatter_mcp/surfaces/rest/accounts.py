@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from graymatter_mcp.errors import GraymatterError
+from graymatter_mcp.errors import ConflictError, GraymatterError
 from graymatter_mcp.model.accounts import Quota, Role, TokenScope
 from graymatter_mcp.surfaces.rest.account_bodies import (
     active_json,
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 CHANGES: Final = 100
 """Length of a page of the feed, and of the audit."""
+SECRET_KEPT_BACK: Final = "secretKeptBack"  # noqa: S105 - a name, no secret
+"""In the place of a token in what is kept of an answer."""
 
 
 def _session(accounts: Accounts, caller: Caller, _: Fields) -> JsonObject:
@@ -216,12 +218,30 @@ def _look(action: str, effect: Effect) -> Operation:
 
 def _change(action: str, effect: Effect, status: int = 200) -> Operation:
     """Return what answers a route whose change brings its own entry of the audit."""
+    noted = _noted(action, effect, is_change=True)
+
+    def work(accounts: Accounts, asked: Asked) -> tuple[JsonObject, bool]:
+        if asked.key is None:
+            return noted(accounts, asked), False
+        return accounts.once(asked.key, lambda: noted(accounts, asked), _without_secret)
 
     async def operation(plane: DataPlane, asked: Asked) -> Reply:
-        body = await plane.alter(_noted(action, effect, is_change=True), plane.accounts, asked)
-        return Reply(body=body, status=status)
+        body, is_replayed = await plane.alter(work, plane.accounts, asked)
+        if SECRET_KEPT_BACK in body:
+            raise ConflictError(
+                f"token {body['id']} was made under this idempotency key and is shown once:"
+                " delete it and use another key"
+            )
+        return Reply(body=body, status=status, is_replayed=is_replayed)
 
     return operation
+
+
+def _without_secret(body: JsonObject) -> JsonObject:
+    """Return what may be kept of an answer: a token is kept by nobody but its bearer."""
+    if "token" not in body:
+        return body
+    return {"id": body["id"], SECRET_KEPT_BACK: True}
 
 
 def _noted(
