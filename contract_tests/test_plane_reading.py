@@ -256,3 +256,28 @@ def test_shelves_are_those_that_were_named(open_plane: Callable[..., Plane]) -> 
         assert shelves(operation, **listed, namespace="West") == {"north", "__shared__"}
         assert shelves(operation, namespace="west") == set()
         assert shelves(operation, namespace=" West") == set()
+
+
+@promise("plane:as-of")
+def test_a_fact_is_there_at_its_own_creation_as_it_is_told(
+    open_plane: Callable[..., Plane],
+) -> None:
+    """D30: an instant without finer digits is its whole millisecond, and is never ahead."""
+    plane = open_plane(load=hashed)
+    clock = plane.server.clock
+    clock.move(microseconds=250_400)
+    (kept,) = plane.keep("past", "The lease costs 900 euros")
+    created = plane.alike("recent")["results"][0]["createdAt"]
+    assert created == "2026-01-01T00:00:00.250Z"
+    clock.move(microseconds=10)
+    now = plane.alike("recent", asOf=created)
+    clock.move(seconds=10)
+    for told in (now, plane.alike("recent", asOf=created)):
+        assert [item["id"] for item in told["results"]] == [kept]
+    found = plane.alike("search", query="lease", asOf=created)
+    assert [item["id"] for item in found["results"]] == [kept]
+    for before in ("2026-01-01T00:00:00.249Z", "2026-01-01T00:00:00Z"):
+        assert plane.alike("recent", asOf=before)["results"] == []
+    for finer, count in (("250399", 0), ("250000", 0), ("250410", 1), ("250500001", 1)):
+        told = plane.alike("recent", asOf=f"2026-01-01T00:00:00.{finer}Z")
+        assert len(told["results"]) == count, finer

@@ -24,7 +24,7 @@ from graymatter_mcp.model.plane import (
 from graymatter_mcp.policy.packs import GUIDANCE
 from graymatter_mcp.surfaces.rest.bodies import item_json, pack_json, time_json
 from graymatter_mcp.surfaces.rest.cuts import cut_context, cut_results
-from graymatter_mcp.surfaces.rest.rules import read_time
+from graymatter_mcp.surfaces.rest.rules import read_as_of, read_time
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -96,7 +96,7 @@ Operation = Callable[["DataPlane", Asked], Awaitable[Reply]]
 
 async def search(plane: DataPlane, asked: Asked) -> Reply:
     """Find facts by words, meaning and links."""
-    found = await plane.search(asked.caller, _search_request(asked.fields, "query", 10))
+    found = await plane.search(asked.caller, _search_request(asked, "query", 10))
     body = cut_results({**_ranked(found), **_flags(found)}, asked.bytes)
     failed = found.degraded and not found.results and found.had_candidates
     return Reply(body=body, failure=SEARCH_FAILED if failed else None)
@@ -104,7 +104,7 @@ async def search(plane: DataPlane, asked: Asked) -> Reply:
 
 async def context(plane: DataPlane, asked: Asked) -> Reply:
     """Ground a message."""
-    request = _search_request(asked.fields, "message", 10, max_tokens=CONTEXT_TOKENS)
+    request = _search_request(asked, "message", 10, max_tokens=CONTEXT_TOKENS)
     found = await plane.context(asked.caller, request)
     body: JsonObject = {
         "relevant": {**_ranked(found.relevant), **_flags(found.relevant)},
@@ -146,7 +146,7 @@ async def _recent(plane: DataPlane, asked: Asked, since: datetime | None) -> Rep
             agent_name=fields.get("agentName"),
             max_sensitivity=fields.get("maxSensitivity", "private"),
             content_mode=fields.get("contentMode", "full"),
-            as_of=_time(fields, "asOf"),
+            as_of=_as_of(asked),
             ids=None if ids is None else tuple(FactId(one) for one in ids),
         ),
     )
@@ -164,7 +164,7 @@ async def neighbors(plane: DataPlane, asked: Asked) -> Reply:
             k=fields.get("k", 20),
             where=_where(fields),
             max_sensitivity=fields.get("maxSensitivity", "private"),
-            as_of=_time(fields, "asOf"),
+            as_of=_as_of(asked),
         ),
     )
     body: JsonObject = {
@@ -321,8 +321,9 @@ def _where(fields: Fields) -> Where:
 
 
 def _search_request(
-    fields: Fields, query: str, k: int, max_tokens: int | None = None
+    asked: Asked, query: str, k: int, max_tokens: int | None = None
 ) -> SearchRequest:
+    fields = asked.fields
     return SearchRequest(
         query=fields[query],
         k=fields.get("k", k),
@@ -331,7 +332,7 @@ def _search_request(
         agent_name=fields.get("agentName"),
         max_sensitivity=fields.get("maxSensitivity", "private"),
         content_mode=fields.get("contentMode", "full"),
-        as_of=_time(fields, "asOf"),
+        as_of=_as_of(asked),
         min_vector_score=fields.get("minVectorScore"),
         abstain_below=fields.get("abstainBelow"),
         max_tokens=fields.get("maxTokens", max_tokens),
@@ -357,6 +358,11 @@ def _new_entry(
         source_refs=tuple(fields.get("sourceRefs", ())),
         force=fields.get("force", False),
     )
+
+
+def _as_of(asked: Asked) -> datetime | None:
+    text = asked.fields.get("asOf")
+    return read_as_of(text, asked.now) if isinstance(text, str) else None
 
 
 def _time(fields: Fields, name: str) -> datetime | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from graymatter_mcp.contract.issues import Issue, coerced, in_order, issues
@@ -29,6 +29,8 @@ _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?"
     r"(Z|[+-][0-9]{2}:[0-9]{2})"
 )
+_FINER: Final = re.compile(r"\.[0-9]{4}")
+_REST_OF_A_MILLISECOND: Final = timedelta(microseconds=999)
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _NAMESPACE_WORDS: Final = (
     "namespace must start alphanumeric and contain only letters, digits, dot, colon, underscore,"
@@ -88,6 +90,18 @@ def read_time(text: str) -> datetime | None:
         return datetime.fromisoformat(text).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+
+
+def read_as_of(text: str, now: datetime) -> datetime | None:
+    """Read the instant that a request asks about, in UTC; None when it is none.
+
+    Answers tell times to the millisecond, cut: what was stored within one belongs to it. Without
+    finer digits the instant is the end of its millisecond, but never ahead for that.
+    """
+    at = read_time(text)
+    if at is None or at > now or _FINER.search(text):
+        return at
+    return min(at + _REST_OF_A_MILLISECOND, now)
 
 
 def _is_said(path: str, known: set[str]) -> bool:
