@@ -25,4 +25,15 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:reports-alike": Promise(
         "D59", "Reports and projects are told alike by REST and by the twins."
     ),
+    "plane:decay": Promise(
+        "D58", "A fact goes cold when it was idle for too long, unless it is pinned."
+    ),
+    "plane:promotion": Promise(
+        "D58", "A search that returns a cold fact often read makes it warm, in that answer."
+    ),
+    "plane:pinned-stats": Promise("D54", "Stats of a pinned token count its project only."),
+    "plane:export": Promise(
+        "D19", "What a user exports another may import, with all that it was but its ids."
+    ),
+    "plane:import": Promise("D19", "An import says what of it is new, known, and not storable."),
 }

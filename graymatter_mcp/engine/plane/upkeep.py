@@ -119,8 +119,11 @@ class Upkeep:
             self._parts.store.apply(WriteBatch(at=at, details=details))
 
     def _expire(self, part: Part, at_most: int, now: datetime) -> int:
-        over = np.flatnonzero(part.snapshot.expires_at <= to_microseconds(now)).tolist()
-        ids = part.snapshot.fact_ids(over[:at_most])
+        snapshot = part.snapshot
+        # Rows of what was erased before stay in memory, and must not use up the pass.
+        is_over = (snapshot.expires_at <= to_microseconds(now)) & ~snapshot.is_gone
+        over = np.flatnonzero(is_over).tolist()
+        ids = snapshot.fact_ids(over[:at_most])
         doomed: list[tuple[Namespace, FactId]] = [(part.namespace, one) for one in ids]
         if doomed:
             self._parts.store.apply(WriteBatch(at=now, delete=tuple(doomed), delete_as="expired"))
