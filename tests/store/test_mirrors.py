@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graymatter_mcp.model.ids import Namespace
+from graymatter_mcp.store.base import Vitals, WriteBatch
 from graymatter_mcp.store.conformance.kit import MODEL, SHELF, a_fact, add, at, embed
 from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.mirror import Mirror
@@ -87,3 +88,29 @@ def test_a_mirror_is_the_same_however_many_rows_are_read_at_once(
     whole = signals()
     monkeypatch.setattr(read, "AT_ONCE", 3)
     assert signals() == whole
+
+
+def test_a_read_counted_while_older_counts_are_stored_stays(tmp_path: Path) -> None:
+    """Contract, 5.4: counts are stored in batches, and none is lost between two of them."""
+    fact = a_fact()
+    store = DuckDBStore(tmp_path / "gray.duckdb")
+    try:
+        add(store, fact)
+        store.touch(SHELF, [fact.id], at(1))
+        on_its_way = Vitals(
+            namespace=SHELF, fact_id=fact.id, access_count=1, accessed_at=at(1), weight=0.5
+        )
+        store.touch(SHELF, [fact.id], at(2))
+        store.apply(WriteBatch(vitals=(on_its_way,)))
+        snapshot = store.snapshot(SHELF)
+        assert snapshot.usage(snapshot.rows_of([fact.id])) == [(2, at(2))]
+        (kept,) = store.get(SHELF, [fact.id])
+        assert (kept.access_count, kept.accessed_at, kept.weight) == (2, at(2), 0.5)
+    finally:
+        store.close()
+    again = DuckDBStore(tmp_path / "gray.duckdb")
+    try:
+        (kept,) = again.get(SHELF, [fact.id])
+        assert (kept.access_count, kept.weight) == (2, 0.5)
+    finally:
+        again.close()

@@ -105,13 +105,12 @@ class Mirrors:
             model_key = self.model_key
         mirror = self._load(namespace)
         with self._lock:
-            for number, vital in self._unsaved.get(namespace, {}).items():
-                set_vital(mirror, number, vital)
             if model_key != self.model_key or any(applied.must_rebuild for applied in slot.backlog):
                 return
             for applied in slot.backlog:
                 replay(mirror, namespace, applied, self.model_key)
             slot.backlog.clear()
+            self._show_unsaved(namespace, mirror)
             if self._slots.get(namespace) is slot:
                 slot.mirror = mirror
                 self._evict(namespace)
@@ -153,7 +152,7 @@ class Mirrors:
     def _catch_up(self, namespace: Namespace, applied: AppliedBatch) -> None:
         for vitals in applied.batch.vitals:
             if vitals.namespace == namespace:
-                self._unsaved.get(namespace, {}).pop(to_uuid(vitals.fact_id).int, None)
+                self._settle(vitals)
         slot = self._slots.get(namespace)
         if slot is None:
             return
@@ -164,6 +163,20 @@ class Mirrors:
             slot.snapshots.clear()
         else:
             replay(slot.mirror, namespace, applied, self.model_key)
+            if applied.batch.vitals:
+                self._show_unsaved(namespace, slot.mirror)
+
+    def _settle(self, stored: Vitals) -> None:
+        """Forget a count that is stored now, unless more was counted while it was on its way."""
+        unsaved = self._unsaved.get(stored.namespace, {})
+        number = to_uuid(stored.fact_id).int
+        vital = unsaved.pop(number, None)
+        if vital is not None and vital.access_count > stored.access_count:
+            unsaved[number] = replace(vital, weight=stored.weight)
+
+    def _show_unsaved(self, namespace: Namespace, mirror: Mirror) -> None:
+        for number, vital in self._unsaved.get(namespace, {}).items():
+            set_vital(mirror, number, vital)
 
     def use_model(self, model_key: str) -> None:
         """Drop all mirrors when the model changes: their vectors are of another key."""
