@@ -36,4 +36,10 @@ ROWS: Final[Mapping[str, Promise]] = {
         "D19", "What a user exports another may import, with all that it was but its ids."
     ),
     "plane:import": Promise("D19", "An import says what of it is new, known, and not storable."),
+    "plane:claims": Promise("D60", "Every route that is described is claimed by a case."),
+    "plane:health": Promise("plane:8", "Health tells an admin of store, model and what is owed."),
+    "plane:members": Promise("plane:8", "Members of a project are listed to its members."),
+    "plane:cookie": Promise(
+        "plane:8", "A token opens a session of the page, which reads, and changes with an Origin."
+    ),
 }
