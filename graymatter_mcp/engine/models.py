@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from graymatter_mcp.embedding.base import EmbeddingError, to_fixed_point
+from graymatter_mcp.engine.retries import Retries
 from graymatter_mcp.errors import GraymatterError
 from graymatter_mcp.model.checks import Check, CheckStatus
 from graymatter_mcp.model.results import Degraded
@@ -77,6 +78,7 @@ class ModelKeeper:
         self._store = store
         self._load = load
         self._interval_s = reconcile_interval_s
+        self._retries = Retries(reconcile_interval_s)
         self._embedder: Embedder | None = None
         self._last_call = 0.0
         # Agents ask the same of their own namespace and of the shared one.
@@ -223,15 +225,19 @@ class ModelKeeper:
             is_sure = self._rest()
 
     def _rest(self) -> bool:
-        """Wait for work; True when some came, False when the interval went by."""
+        """Wait for work; True when some came, False when the store is to be asked."""
         self._state = None
         with self._lock:
             if not self._queue:
                 self._settled.set()
-        if self._wake.wait(self._interval_s):
-            return True
-        self._failed.clear()
-        return False
+        left_s = self._retries.left_s()
+        # New work must not put off for ever what is due to be tried again.
+        is_new = left_s != 0 and self._wake.wait(min(self._interval_s, left_s or self._interval_s))
+        if self._retries.left_s() == 0:
+            self._retries.begin()
+            self._failed.clear()
+            return False
+        return is_new
 
     def let_others_first(self, at_most_s: float) -> None:
         """Wait while calls follow each other: a core that is at work answers nobody meanwhile."""
@@ -274,7 +280,10 @@ class ModelKeeper:
         except GraymatterError as exc:
             logger.warning("vectors were not stored: %s", exc)
             stored.clear()
-        self._failed |= {(one.namespace, one.fact_id) for one in batch} - stored
+        failed = {(one.namespace, one.fact_id) for one in batch} - stored
+        self._failed = (self._failed | failed) - stored
+        if failed or not self._failed:
+            self._retries.note(len(self._failed))
         self._note(one for one in batch if (one.namespace, one.fact_id) in stored)
         return True
 
