@@ -105,8 +105,11 @@ class Draft:
     def with_text(self, namespace: Namespace, stripped: str) -> Entry | None:
         """Return the oldest live fact of a shelf with exactly this content."""
         part = self.part(namespace)
-        for row in part.index.rows_with(stripped):
-            if row < part.snapshot.size and part.snapshot.eligible[row]:
+        snapshot = part.snapshot
+        rows = [row for row in part.index.rows_with(stripped) if row < snapshot.size]
+        # The id order is the order of storing, whatever the rows' places.
+        for row in sorted(rows, key=lambda row: int(snapshot.id_order[row])):
+            if snapshot.eligible[row]:
                 entry = self.entry_of(part, row)
                 if entry.is_live and entry.text.strip() == stripped:
                     return entry
@@ -165,7 +168,7 @@ class Draft:
         near = cosines(part.snapshot, windows)
         if near is None:
             return []
-        best = np.argsort(-near, kind="stable")[:count].tolist()
+        best: list[int] = np.lexsort((part.snapshot.id_order, -near))[:count].tolist()
         rows = [row for row in best if near[row] >= at_least]
         entries = [self.entry_of(part, row) for row in rows]
         return [entry for entry in entries if entry.is_live]

@@ -130,7 +130,7 @@ class FactGraph:
         if near is None:
             return []
         near[row] = -np.inf
-        best: list[int] = np.argsort(-near, kind="stable")[:count].tolist()
+        best: list[int] = np.lexsort((snapshot.id_order, -near))[:count].tolist()
         pairs = [(other, float(near[other])) for other in best]
         return [(other, cosine) for other, cosine in pairs if cosine >= NEAR]
 

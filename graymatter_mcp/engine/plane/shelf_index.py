@@ -10,11 +10,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from graymatter_mcp.engine.plane.details import base_days_of, inferred_level, parsed_record
+from graymatter_mcp.engine.plane.names import Names
 from graymatter_mcp.model.times import from_microseconds
-from graymatter_mcp.policy.entities import entities
 from graymatter_mcp.policy.sensitivity import SENSITIVITIES
 from graymatter_mcp.ranking.hybrid.prior import CURRENT_STATE_TYPES
-from graymatter_mcp.ranking.hybrid.text import content_tokens, holds_phrase, subject_of
+from graymatter_mcp.ranking.hybrid.text import content_tokens, holds_phrase
 from graymatter_mcp.ranking.stamp import stamp_of, stamped_day
 from graymatter_mcp.ranking.tokens import tokenize
 
@@ -58,46 +58,62 @@ class ShelfIndex:
         self._subject_ids: dict[str, int] = {"": NO_SUBJECT}
         self.subjects_with: dict[str, list[int]] = {}
         """Subjects that hold an index term."""
-        self.entities: list[tuple[str, ...]] = []
-        self.rows_naming: dict[str, list[int]] = {}
-        """Rows that mention an entity, ascending."""
+        self._names = Names()
         self._columns = np.empty((0, _COLUMNS), np.int32)
         self._updated_at = np.empty(0, np.int64)
         self._size = 0
+        self._stored = 0
+        """Rows of the last snapshot that are somebody's."""
+        self._is_in = np.empty(0, np.bool_)
         self._by_text: dict[str, list[int]] = {}
         self._links: tuple[int, list[Edge]] | None = None
 
     def catch_up(self, snapshot: Snapshot) -> None:
-        """Read the rows that came since, and those whose details changed."""
+        """Read the rows that came since, and those whose details changed; drop what is gone.
+
+        What is known then depends on the rows alone, not on the order in which they came.
+        """
         with self._lock:
             size = snapshot.size
-            if size == self._size and snapshot.records_key is self._records:
+            is_same = snapshot.records_key is self._records
+            if size == self._size and is_same and snapshot.stored == self._stored:
                 return
             rows = list(range(self._size, size))
-            if snapshot.records_key is not self._records:
+            if not is_same:
                 known = range(min(size, self._size))
                 seen = zip(known, snapshot.records(known), self._known, strict=False)
                 rows = [row for row, record, before in seen if record != before] + rows
             self._grow(size)
+            for row in np.flatnonzero(self._is_in[:size] & snapshot.is_gone).tolist():
+                self._drop(row, snapshot)
+            rows = [row for row in rows if not snapshot.is_gone[row]]
             for row, text, record in zip(
                 rows, snapshot.texts(rows), snapshot.records(rows), strict=True
             ):
                 self._read(row, text, record, int(snapshot.created_at[row]))
                 self._known[row] = record
-            self._records = snapshot.records_key
+            named = self._names.settle()
+            for row, text in zip(named, snapshot.texts(named), strict=True):
+                self._columns[row, SUBJECT] = self._subject(self._names.name(row, text))
+            self._records, self._stored = snapshot.records_key, snapshot.stored
 
     def _grow(self, size: int) -> None:
         if size > len(self._columns):
-            grown = np.zeros((max(size, 2 * len(self._columns)), _COLUMNS), np.int32)
-            grown[: self._size] = self._columns[: self._size]
-            self._columns = grown
-            updated_at = np.zeros(len(grown), np.int64)
-            updated_at[: self._size] = self._updated_at[: self._size]
-            self._updated_at = updated_at
-        more = max(size - self._size, 0)
-        self._known += [""] * more
-        self.entities += [()] * more
+            length = max(size, 2 * len(self._columns))
+            self._columns = _grown(self._columns, self._size, length)
+            self._updated_at = _grown(self._updated_at, self._size, length)
+            self._is_in = _grown(self._is_in, self._size, length)
+        self._known += [""] * max(size - self._size, 0)
         self._size = max(size, self._size)
+
+    def _drop(self, row: int, snapshot: Snapshot) -> None:
+        """Take out a row that is nobody's any more."""
+        self._names.drop(row)
+        self._is_in[row] = False
+        stripped = snapshot.texts([row])[0].strip()
+        left = [one for one in self._by_text.pop(stripped, ()) if one != row]
+        if left:
+            self._by_text[stripped] = left
 
     def _read(self, row: int, text: str, record: str, created_at: int) -> None:
         parsed = parsed_record(record) if record else {}
@@ -105,13 +121,14 @@ class ShelfIndex:
         kept = cast("dict[str, Any]", parsed.get("k", {}))
         kind = kept.get("memoryType")
         sure = parsed.get("c")
-        named = entities(text, known=self._subject_ids)
-        subject = subject_of(text, _text_of(metadata.get("subject")), named) or ""
         day = _day_of(metadata.get("occurredAt"), text, created_at)
         level = SENSITIVITIES.index(inferred_level(text))
-        self._by_text.setdefault(text.strip(), []).append(row)
+        if not self._is_in[row]:
+            self._by_text.setdefault(text.strip(), []).append(row)
+            self._is_in[row] = True
+        self._names.read(row, text, _text_of(metadata.get("subject")))
         self._columns[row] = (
-            self._subject(subject),
+            self._columns[row, SUBJECT],  # told by `catch_up`, once all rows are read
             day.day,
             day.month,
             day.year,
@@ -122,11 +139,6 @@ class ShelfIndex:
             base_days_of(kept) or NO_RETENTION if record else NO_DETAILS,
         )
         self._updated_at[row] = parsed.get("u", 0)
-        for entity in self.entities[row]:
-            self.rows_naming[entity].remove(row)
-        self.entities[row] = named
-        for entity in named:
-            self.rows_naming.setdefault(entity, []).append(row)
 
     def _subject(self, subject: str) -> int:
         folded = subject.casefold()
@@ -142,11 +154,21 @@ class ShelfIndex:
 
     @property
     def known(self) -> Collection[str]:
-        """Every subject, folded."""
-        return self._subject_ids.keys()
+        """The subjects that a name at the start of a sentence may be, folded."""
+        return self._names.known
+
+    @property
+    def entities(self) -> list[tuple[str, ...]]:
+        """What each row mentions."""
+        return self._names.entities
+
+    @property
+    def rows_naming(self) -> dict[str, list[int]]:
+        """Rows that mention an entity."""
+        return self._names.rows_naming
 
     def rows_with(self, stripped: str) -> list[int]:
-        """Return the rows whose text, stripped, is exactly this; a row may come twice."""
+        """Return the rows whose text, stripped, is exactly this."""
         return self._by_text.get(stripped, [])
 
     def subjects_in(self, tokens: Sequence[str]) -> list[int]:
@@ -192,6 +214,12 @@ class ShelfIndexes:
                 index = self._kept[snapshot.rows_key] = ShelfIndex(self._analyzer)
         index.catch_up(snapshot)
         return index
+
+
+def _grown(column: NDArray[Any], size: int, length: int) -> NDArray[Any]:
+    grown = np.zeros((length, *column.shape[1:]), column.dtype)
+    grown[:size] = column[:size]
+    return grown
 
 
 def _text_of(value: object) -> str | None:
