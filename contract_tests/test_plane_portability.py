@@ -89,6 +89,7 @@ def test_facts_survive_the_way_from_one_user_to_another(open_plane: Callable[...
     lives = [one["metadata"].get("lifecycleStatus", "active") for one in before]
     assert sorted(set(lives)) == ["active", "deprecated", "superseded"]
     assert {one["tier"] for one in before} == {"warm", "cold"}
+    assert {one["hits"] for one in before} == {1, 2}
     assert [one["confidenceLabel"] for one in before].count("verified") == 1
     heir = Person(plane).plane
     assert exported(heir) == []
