@@ -9,6 +9,7 @@ import numpy as np
 from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.store.base import Vitals, WriteBatch
 from graymatter_mcp.store.conformance.kit import MODEL, SHELF, a_fact, add, at, embed
+from graymatter_mcp.store.duckdb import mirrors as mirrors_module
 from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.mirror import Mirror
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
@@ -114,3 +115,22 @@ def test_a_read_counted_while_older_counts_are_stored_stays(tmp_path: Path) -> N
         assert (kept.access_count, kept.weight) == (2, 0.5)
     finally:
         again.close()
+
+
+def test_a_mirror_that_cannot_follow_is_built_anew_and_the_write_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 5: what is committed is never told to have failed, and never hidden."""
+    store = DuckDBStore(tmp_path / "gray.duckdb")
+    first, second = a_fact("The lamp is green"), a_fact("The lamp is dark", created_at=at(1))
+    add(store, first)
+    assert store.snapshot(SHELF).size == 1
+
+    def fail(*_: object) -> None:
+        raise KeyError("nobody knows")
+
+    monkeypatch.setattr(mirrors_module, "replay", fail)
+    add(store, second)
+    store.apply(WriteBatch(at=at(2), delete=((SHELF, first.id),)))
+    assert store.snapshot(SHELF).fact_ids([0]) == [second.id]
+    store.close()

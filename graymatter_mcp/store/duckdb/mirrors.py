@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
     Fetch = Callable[..., list[Fact]]
 
+
+logger = logging.getLogger(__name__)
 
 DEFAULT_MAX_BYTES: Final = 1 << 30
 
@@ -162,9 +165,21 @@ class Mirrors:
             slot.mirror = None
             slot.snapshots.clear()
         else:
-            replay(slot.mirror, namespace, applied, self.model_key)
-            if applied.batch.vitals:
-                self._show_unsaved(namespace, slot.mirror)
+            self._replay(slot, slot.mirror, namespace, applied)
+
+    def _replay(
+        self, slot: _Slot, mirror: Mirror, namespace: Namespace, applied: AppliedBatch
+    ) -> None:
+        try:
+            replay(mirror, namespace, applied, self.model_key)
+        except Exception as exc:  # noqa: BLE001 - committed already: nobody may hear that it failed
+            # Only the type: the text may hold a fact.
+            logger.error("a mirror fell out of step: %s", type(exc).__name__)  # noqa: TRY400
+            slot.mirror = None
+            slot.snapshots.clear()
+            return
+        if applied.batch.vitals:
+            self._show_unsaved(namespace, mirror)
 
     def _settle(self, stored: Vitals) -> None:
         """Forget a count that is stored now, unless more was counted while it was on its way."""
