@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graymatter_mcp.model.ids import Namespace
-from graymatter_mcp.store.base import Vitals, WriteBatch
+from graymatter_mcp.store.base import NewFact, NewVectors, Vitals, WriteBatch
 from graymatter_mcp.store.conformance.kit import MODEL, SHELF, a_fact, add, at, embed
 from graymatter_mcp.store.duckdb import mirrors as mirrors_module
 from graymatter_mcp.store.duckdb import read
 from graymatter_mcp.store.duckdb.mirror import Mirror
 from graymatter_mcp.store.duckdb.mirrors import Mirrors
+from graymatter_mcp.store.duckdb.rows import AppliedBatch
 from graymatter_mcp.store.duckdb.store import DuckDBStore
 
 if TYPE_CHECKING:
@@ -134,3 +136,32 @@ def test_a_mirror_that_cannot_follow_is_built_anew_and_the_write_counts(
     store.apply(WriteBatch(at=at(2), delete=((SHELF, first.id),)))
     assert store.snapshot(SHELF).fact_ids([0]) == [second.id]
     store.close()
+
+
+def test_a_shelf_that_nobody_reads_holds_nothing_of_what_is_written() -> None:
+    """Issue 5: memory does not grow while a dropped mirror waits to be asked for."""
+    mirrors = Mirrors(Loads())
+    mirrors.snapshot(SHELF, 0, 0, no_facts)
+    windows = np.zeros((1, 2), np.int16)
+    is_held = weakref.ref(windows)
+    fact = a_fact("The lamp is green")
+    vectors = (NewVectors(namespace=SHELF, fact_id=fact.id, text=fact.text, windows=windows),)
+    moved = WriteBatch(moves=((SHELF, fact.id, Namespace("elsewhere")),))
+    written = WriteBatch(facts=(NewFact(fact=fact, terms=("lamp",)),))
+    applied = [
+        AppliedBatch(batch=batch, states=(), must_rebuild=has_moved, vectors=vectors, promised=0)
+        for batch, has_moved in ((moved, True), (written, False))
+    ]
+    mirrors.committed(applied, 1)
+    del windows, vectors, applied
+    assert is_held() is None
+
+
+def test_shelves_of_which_nothing_is_known_leave_when_memory_is_short() -> None:
+    """Issue 5: an empty mirror takes memory too, and callers may name any shelf."""
+    loads = Loads()
+    mirrors = Mirrors(loads, max_bytes=100_000)
+    names = [f"shelf {number}" for number in range(20)]
+    for name in [*names, names[0]]:
+        mirrors.snapshot(Namespace(name), 0, 0, no_facts)
+    assert loads.asked == [*names, names[0]]

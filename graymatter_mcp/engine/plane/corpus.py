@@ -159,12 +159,14 @@ class Corpora:
     def __init__(self, store: MemoryStore, analyzer: Analyzer) -> None:
         self._store = store
         self._indexes = ShelfIndexes(analyzer)
-        self._narrowed: dict[tuple[Namespace, str, str | None], tuple[Snapshot, int, Part]] = {}
+        self._narrowed: dict[tuple[Namespace, str], tuple[Snapshot, int, Part]] = {}
 
     def names(self, scopes: Sequence[Scope], names: Sequence[str] | None) -> list[Namespace]:
         """Return the shelves of the scopes: those named, or all that were ever written to."""
         if names is not None:
-            return [shelf(scope, name) for scope in scopes for name in dict.fromkeys(names)]
+            known = set(self._store.namespaces())
+            named = [shelf(scope, name) for scope in scopes for name in dict.fromkeys(names)]
+            return [namespace for namespace in named if namespace in known]
         prefixes = tuple(scope.prefix for scope in scopes if scope.prefix)
         has_local = LOCAL_SCOPE in scopes
         return [
@@ -192,8 +194,12 @@ class Corpora:
         if wanted.as_of is not None:
             return self._past(namespace, wanted, wanted.as_of)
         snapshot = self._store.snapshot(namespace)
-        key = (namespace, wanted.max_sensitivity, wanted.agent_name)
         now = to_microseconds(wanted.now)
+        if wanted.agent_name is not None:
+            # Not kept: callers name whom they like, and each view takes bytes for every row.
+            _, _, part = self._narrow(namespace, snapshot, wanted, now)
+            return part if wanted.ids is None else _only(part, wanted.ids)
+        key = (namespace, wanted.max_sensitivity)
         kept = self._narrowed.get(key)
         if kept is None or kept[0] is not snapshot or now >= kept[1]:
             kept = self._narrowed[key] = self._narrow(namespace, snapshot, wanted, now)

@@ -27,6 +27,8 @@ _LOW: Final = (1 << 64) - 1
 _ROW_BITS: Final = 32
 _ROW_MASK: Final = (1 << _ROW_BITS) - 1
 _MOST_GONE: Final = 1_000
+_BASE_BYTES: Final = 16 * 1024
+"""What an empty mirror takes: shelves that nobody wrote to can be asked for too."""
 _ROW_BYTES: Final = 500
 """Objects and columns of a row, its text and vectors aside."""
 
@@ -339,7 +341,8 @@ class Mirror:
     def nbytes(self) -> int:
         """About what this mirror takes in memory."""
         vectors = 0 if self.vectors is None else self.vectors.nbytes
-        return vectors + self._text_bytes + 2 * self.forward.nbytes + _ROW_BYTES * len(self.ids)
+        rows = self._text_bytes + 2 * self.forward.nbytes + _ROW_BYTES * len(self.ids)
+        return _BASE_BYTES + vectors + rows
 
     def _compute_orders(
         self, size: int

@@ -162,21 +162,18 @@ class Mirrors:
         if slot.mirror is None:
             slot.backlog.append(applied)
         elif applied.must_rebuild or slot.mirror.is_worn:
-            slot.mirror = None
-            slot.snapshots.clear()
+            # With its slot, which would gather all that is written until somebody reads.
+            del self._slots[namespace]
         else:
-            self._replay(slot, slot.mirror, namespace, applied)
+            self._replay(slot.mirror, namespace, applied)
 
-    def _replay(
-        self, slot: _Slot, mirror: Mirror, namespace: Namespace, applied: AppliedBatch
-    ) -> None:
+    def _replay(self, mirror: Mirror, namespace: Namespace, applied: AppliedBatch) -> None:
         try:
             replay(mirror, namespace, applied, self.model_key)
         except Exception as exc:  # noqa: BLE001 - committed already: nobody may hear that it failed
             # Only the type: the text may hold a fact.
             logger.error("a mirror fell out of step: %s", type(exc).__name__)  # noqa: TRY400
-            slot.mirror = None
-            slot.snapshots.clear()
+            del self._slots[namespace]
             return
         if applied.batch.vitals:
             self._show_unsaved(namespace, mirror)

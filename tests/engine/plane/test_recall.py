@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import anyio.from_thread
 import pytest
@@ -12,6 +12,9 @@ from tests.engine.plane.brain import Brain
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from graymatter_mcp.model.ids import Namespace
+    from graymatter_mcp.store.base import Snapshot
 
 
 @pytest.fixture
@@ -67,3 +70,22 @@ def test_a_question_for_yesterday_finds_what_was_told_then(brain: Brain) -> None
     assert [item.id for item in yesterday] == [told.id]
     on_day = brain.search("what happened on 2026-01-05", weights=weights)
     assert {item.id for item in on_day[:2]} == {sold.id, stamped.id}
+
+
+def test_a_shelf_that_nobody_wrote_to_is_not_looked_at(
+    brain: Brain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 5: callers may name any shelf, and nothing is kept of those that do not exist."""
+    brain.remember("The relay sleeps in winter", namespace="there")
+    asked: list[str] = []
+    snapshot = brain.store.snapshot
+
+    def noting(namespace: Namespace, *args: Any) -> Snapshot:
+        asked.append(namespace)
+        return snapshot(namespace, *args)
+
+    monkeypatch.setattr(brain.store, "snapshot", noting)
+    assert brain.search("relay", namespace="nowhere") == []
+    (found,) = brain.search("relay", namespace="there", agent_name=None)
+    assert found.namespace == "there"
+    assert "nowhere" not in asked
