@@ -12,6 +12,7 @@ import numpy as np
 
 from graymatter_mcp.engine.plane.corpus import Filter
 from graymatter_mcp.engine.plane.cosines import cosines
+from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.ids import UNSET
 from graymatter_mcp.policy.claims import claims
 from graymatter_mcp.policy.vocabulary import FUSED
@@ -76,6 +77,7 @@ class Draft:
         self.erased: list[tuple[Namespace, FactId]] = []
         """Facts that go for good."""
         self._parts: dict[Namespace, Part] = {}
+        self._terms: dict[str, frozenset[str]] = {}
 
     def part(self, namespace: Namespace) -> Part:
         """Return the active facts of a shelf as they are stored, whatever their level."""
@@ -89,11 +91,18 @@ class Draft:
         self.entries[entry.fact.id] = entry
 
     def entry_of(self, part: Part, row: int) -> Entry:
-        """Return a stored fact as the call leaves it, to be changed in place."""
+        """Return a stored fact as the call leaves it, to be changed in place.
+
+        Raises:
+            FactChangedError: It is gone by now.
+        """
         (fact_id,) = part.snapshot.fact_ids([row])
         if fact_id not in self.entries:
-            (fact,) = part.snapshot.facts([row])
-            self.entries[fact_id] = entry_of(fact, part.details(row, fact.text))
+            facts = part.snapshot.facts([row])
+            if not facts:
+                # Erased since the look: only the writers of the data plane keep to its turn.
+                raise FactChangedError
+            self.entries[fact_id] = entry_of(facts[0], part.details(row, facts[0].text))
         return self.entries[fact_id]
 
     def has_vector(self, entry: Entry) -> bool:
@@ -140,7 +149,8 @@ class Draft:
         """
         part = self.part(namespace)
         own = {entry.fact.id: entry for entry in self._own(namespace)}
-        rows = sorted({row for terms in self._frames(content) for row in _holders(part, terms)})
+        frames = self._frames(content)
+        rows = sorted({row for terms in frames for row in _holders(part, terms)})
         # The id order is the order of storing, whatever the rows' places.
         rows.sort(key=lambda row: int(part.snapshot.id_order[row]))
         texts = part.snapshot.texts(rows)
@@ -150,8 +160,20 @@ class Draft:
             for row, fact_id, text in zip(rows, ids, texts, strict=True)
             if fact_id not in own and not part.snapshot.is_pinned[row] and judge(text)
         ]
-        written = [one for one in own.values() if not one.fact.pinned and judge(one.text)]
+        written = [
+            one
+            for one in own.values()
+            if not one.fact.pinned
+            and any(self._terms_of(one.text).issuperset(terms) for terms in frames)
+            and judge(one.text)
+        ]
         return [entry for entry in (*stored, *written) if entry.is_live]
+
+    def _terms_of(self, text: str) -> frozenset[str]:
+        """Return the index terms of a text that the call wrote: a long recap asks many times."""
+        if text not in self._terms:
+            self._terms[text] = frozenset(self._analyzer.index_terms(tokenize(text)))
+        return self._terms[text]
 
     def _frames(self, content: str) -> list[tuple[str, ...]]:
         frames = (

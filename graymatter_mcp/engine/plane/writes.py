@@ -243,12 +243,13 @@ class Recorder:
 
     def _afterwards(self, draft: Draft, written: Sequence[Entry]) -> None:
         """Count reads, and ask for the vectors that could not be made at once."""
+        new_texts = {entry.fact.id for entry in written}
         for entry in draft.entries.values():
             fact = entry.fact
             for _ in range(entry.hits):
                 self._parts.store.touch(fact.agent_id, [fact.id], draft.now)
             is_missing = entry.windows is None and (
-                entry in written or (entry.hits and not draft.has_vector(entry))
+                fact.id in new_texts or (entry.hits and not draft.has_vector(entry))
             )
             if is_missing and entry.is_live:
                 self._parts.models.enqueue(
