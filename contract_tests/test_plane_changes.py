@@ -418,3 +418,23 @@ def user(plane: Plane, name: str) -> Plane:
     accounts = plane.server.memory.plane.accounts
     made = accounts.users.create(LOCAL_CALLER, name, Role.USER)
     return plane.with_token(accounts.tokens.create_for(LOCAL_CALLER, made.id).secret)
+
+
+@promise("plane:move")
+@by_door
+def test_a_link_leads_on_to_the_shelf_that_its_fact_moved_to(
+    open_plane: Callable[..., Plane], door: str
+) -> None:
+    """Data plane, 3.12: an update keeps the edges; ADR 0058."""
+    plane = open_plane(load=None)
+    one, two = (
+        plane.keep("from", text, metadata={"session": text})[0]
+        for text in ("the relay hums", "a bicycle was stolen")
+    )
+    plane.core("memory_reflect", action="link", agent_id="from", text=one, target=two)
+    plane.ok(door, "update", id=one, namespace="to")
+    for seed, other in ((one, two), (two, one)):
+        (item,) = plane.ok(door, "neighbors", id=seed)["results"]
+        assert (item["id"], item["score"]) == (other, 1.0)
+    alone = plane.ok(door, "neighbors", id=one, includeNamespaces=["to"])
+    assert alone["results"] == []

@@ -7,6 +7,7 @@ links of agents are records. See ADR 0041.
 from __future__ import annotations
 
 from collections import defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -42,7 +43,6 @@ class FactGraph:
         self._corpus = corpus
         self._as_of = as_of
         self._fan_out = fan_out
-        self._links: dict[int, dict[int, list[tuple[int, float]]]] = {}
         self._followers: dict[int, dict[int, list[int]]] = {}
 
     def neighbours(self, seed: str, *, depth: int, k: int) -> list[tuple[int, float]]:
@@ -90,10 +90,10 @@ class FactGraph:
         local = row - start
         for other, strength in (
             *self._next(at, local),
-            *self._linked(at, local),
             *self._near(at, local),
         ):
             yield other + start, strength
+        yield from self._links.get(row, ())
         yield from self._mentioning(at, local)
 
     def _next(self, at: int, row: int) -> list[tuple[int, float]]:
@@ -106,13 +106,13 @@ class FactGraph:
         rows = [*self._followers[at].get(row, ()), *([before] if before >= 0 else [])]
         return [(other, 1.0) for other in rows]
 
-    def _linked(self, at: int, row: int) -> list[tuple[int, float]]:
-        if at not in self._links:
-            links = self._links[at] = defaultdict(list)
-            for a, b, strength in links_of(self._store, self._corpus.parts[at], self._as_of):
-                links[a].append((b, strength))
-                links[b].append((a, strength))
-        return self._links[at].get(row, [])
+    @cached_property
+    def _links(self) -> dict[int, list[tuple[int, float]]]:
+        links: defaultdict[int, list[tuple[int, float]]] = defaultdict(list)
+        for a, b, strength in links_of(self._store, self._corpus, self._as_of):
+            links[a].append((b, strength))
+            links[b].append((a, strength))
+        return links
 
     def _near(self, at: int, row: int) -> list[tuple[int, float]]:
         """Return the nearest facts of the shelf, and those whose nearest this one is."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, product
 from typing import TYPE_CHECKING, Final
 
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from graymatter_mcp.engine.plane.corpus import Corpus, Part
+    from graymatter_mcp.engine.plane.corpus import Corpus
     from graymatter_mcp.engine.plane.makers import VectorMaker
+    from graymatter_mcp.model.ids import FactId
     from graymatter_mcp.ranking.hybrid.abstain import Calibration
     from graymatter_mcp.ranking.hybrid.fusion import Fused
     from graymatter_mcp.ranking.tokens import Analyzer
@@ -213,11 +215,7 @@ class Searcher:
             next_pairs(part.snapshot.previous.astype(np.int64)) + start
             for part, start in zip(corpus.parts, corpus.starts, strict=False)
         ]
-        links = [
-            (a + start, b + start, strength)
-            for part, start in zip(corpus.parts, corpus.starts, strict=False)
-            for a, b, strength in links_of(self._store, part, until)
-        ]
+        links = links_of(self._store, corpus, until)
         return Adjacency(
             next=np.concatenate(pairs) if pairs else np.empty((0, 2), np.int64),
             links=np.array([(a, b) for a, b, _ in links], np.int64).reshape(-1, 2),
@@ -226,43 +224,57 @@ class Searcher:
 
 
 def links_of(
-    store: MemoryStore, part: Part, until: datetime | None
+    store: MemoryStore, corpus: Corpus, until: datetime | None
 ) -> list[tuple[int, int, float]]:
-    """Return what agents linked on a shelf, as pairs of rows with their strength.
+    """Return what agents linked on the shelves of a corpus, as pairs of rows with their strength.
 
-    Two facts named by their ids are as close as can be; a name stands for the facts that mention
-    it, unless those are many.
+    Two facts named by their ids are as close as can be; a name stands for the facts of the shelf
+    that mention it, unless those are many.
 
     Args:
         store: Holds the links.
-        part: The shelf.
+        corpus: What may be seen.
         until: Leaves out what was linked later. None for the present, which asks no clock: one that
             was set back must not take links away.
 
     Source: data-plane contract 6.
     """
     found: list[tuple[int, int, float]] = []
-    for edge in part.index.links(
-        part.snapshot, lambda: store.links(part.namespace, AGENT_LINK, None)
-    ):
-        if until is not None and edge.created_at > until:
-            continue
-        ends = [_rows_of_node(part, node) for node in (edge.source, edge.target)]
-        strength = 1.0 if all(is_fact for _, is_fact in ends) else 0.5
-        for a, b in product(ends[0][0], ends[1][0]):
-            if a != b:
-                found.append((a, b, strength))
+    for at, part in enumerate(corpus.parts):
+        load = partial(store.links, part.namespace, AGENT_LINK, None)
+        for edge in part.index.links(part.snapshot, load):
+            if until is not None and edge.created_at > until:
+                continue
+            ends = [_rows_of_node(corpus, at, node) for node in (edge.source, edge.target)]
+            strength = 1.0 if all(is_fact for _, is_fact in ends) else 0.5
+            for a, b in product(ends[0][0], ends[1][0]):
+                if a != b:
+                    found.append((a, b, strength))
     return found
 
 
-def _rows_of_node(part: Part, node: str) -> tuple[list[int], bool]:
+def _rows_of_node(corpus: Corpus, at: int, node: str) -> tuple[list[int], bool]:
+    """Return the rows that a node of a shelf stands for, and whether it is one fact."""
+    here, start = corpus.parts[at], corpus.starts[at]
     fact_id = as_fact_id(node.upper())
-    if fact_id is not None:
-        rows = [row for row in part.snapshot.rows_of([fact_id]) if row >= 0]
-        if rows:
-            return rows, True
-    named = part.index.rows_naming.get(node, [])
-    return ([row for row in named if row < part.snapshot.size] if len(named) <= MANY else []), False
+    row = None if fact_id is None else _row_in_scope(corpus, at, fact_id)
+    if row is not None:
+        return [row], True
+    named = here.index.rows_naming.get(node, [])
+    is_few = len(named) <= MANY
+    return ([row + start for row in named if row < here.snapshot.size] if is_few else []), False
+
+
+def _row_in_scope(corpus: Corpus, at: int, fact_id: FactId) -> int | None:
+    """Return the row of a fact: of its shelf, or of another of the scope that it moved to."""
+    others = (one for one in range(len(corpus.parts)) if one != at)
+    for one in (at, *others):
+        part = corpus.parts[one]
+        if part.scope == corpus.parts[at].scope:
+            (row,) = part.snapshot.rows_of([fact_id])
+            if row >= 0:
+                return int(row) + corpus.starts[one]
+    return None
 
 
 def confidences(corpus: Corpus) -> NDArray[np.float64]:
