@@ -84,7 +84,7 @@ def test_scores_with_vectors_reproduce_from_the_ranks(semantic: Caller) -> None:
 @promise("vectors:scores", "order:worked-examples")
 def test_confidence_turns_the_order_as_in_the_example(semantic: Caller) -> None:
     """Contract C44, example 4: P, Q, R without a weight; R, Q, P at 0.2."""
-    semantic.add("ex4", "The harbour is old", confidence="verified")
+    semantic.add("ex4", "The old harbour was built in 1830", confidence="verified")
     semantic.add("ex4", "The harbour tax rate is five percent", confidence="unverified")
     semantic.add("ex4", "The harbour tax was raised by the town council in spring")
     settled(semantic, "ex4")

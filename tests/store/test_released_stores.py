@@ -42,7 +42,7 @@ def test_there_is_a_store_of_the_first_release() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_store_of_a_released_version_answers_as_it_did(version: str, tmp_path: Path) -> None:
-    """F35: same facts, same answers; a store that is migrated has its backup beside it."""
+    """F35: the same facts, found by the same questions; a store that is migrated has its backup beside it."""
     directory = tmp_path / "memory"
     directory.mkdir(mode=0o700)
     path = directory / "gray.duckdb"
@@ -50,7 +50,12 @@ def test_a_store_of_a_released_version_answers_as_it_did(version: str, tmp_path:
     expected: dict[str, Any] = json.loads((FIXTURES / f"{version}.json").read_text("utf-8"))
     with Memory(config=Config(data_dir=directory)) as memory:
         assert memory.wait_until_settled()
-        assert json.loads(json.dumps(writer().answers(memory))) == expected
+        answers: dict[str, Any] = json.loads(json.dumps(writer().answers(memory)))
+    # How well an order is found gets better with releases: what is found stays.
+    for name in ("recall", "recall_all"):
+        for told in (answers, expected):
+            told[name] = {query: sorted(texts) for query, texts in told[name].items()}
+    assert answers == expected
     assert read_reports(path) == []
     store = DuckDBStore(path)
     assert {check.status for check in store.check(full=True)} == {"ok"}
