@@ -42,7 +42,7 @@ def test_there_is_a_store_of_the_first_release() -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_store_of_a_released_version_answers_as_it_did(version: str, tmp_path: Path) -> None:
-    """F35: the same facts, found by the same questions; a store that is migrated has its backup beside it."""
+    """F35: the same facts are found as before; a store that is migrated has its backup."""
     directory = tmp_path / "memory"
     directory.mkdir(mode=0o700)
     path = directory / "gray.duckdb"
