@@ -119,14 +119,19 @@ class Corpus:
         """Microseconds of each row's creation."""
         return self.joined([part.snapshot.created_at for part in self.parts]).astype(np.int64)
 
-    @cached_property
-    def id_order(self) -> NDArray[np.int64]:
-        """Sort key of each row for id ascending, over all parts."""
+    def id_order(self, rows: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Return a sort key for id ascending for each of some rows."""
         if len(self.parts) == 1:
-            return self.parts[0].snapshot.id_order
-        ids = np.array([fact_id for part in self.parts for fact_id in _all_ids(part)], dtype="U26")
-        order = np.empty(len(ids), np.int64)
-        order[np.argsort(ids, kind="stable")] = np.arange(len(ids))
+            return self.parts[0].snapshot.id_order[rows]
+        # Ids are spelt out for these rows alone: a corpus is far larger than what ties at its cut.
+        ids = np.empty(rows.size, "U26")
+        places = np.searchsorted(self.starts, rows, side="right") - 1
+        for place, part in enumerate(self.parts):
+            here = places == place
+            numbers: list[int] = (rows[here] - self.starts[place]).tolist()
+            ids[here] = part.snapshot.fact_ids(numbers)
+        order = np.empty(rows.size, np.int64)
+        order[np.argsort(ids, kind="stable")] = np.arange(rows.size)
         return order
 
     def column(self, number: int) -> NDArray[np.int32]:
@@ -147,10 +152,6 @@ class Corpus:
             at = int(np.searchsorted(self.starts, row, side="right")) - 1
             grouped.setdefault(at, []).append(row - self.starts[at])
         return grouped
-
-
-def _all_ids(part: Part) -> list[FactId]:
-    return part.snapshot.fact_ids(range(part.snapshot.size))
 
 
 class Corpora:
@@ -228,7 +229,7 @@ class Corpora:
         _, _, part = self._narrow(namespace, then, wanted, to_microseconds(as_of))
         now = self._store.snapshot(namespace)
         index = self._indexes.of(now)
-        rows = now.rows_of(_all_ids(part))
+        rows = now.rows_of(part.snapshot.fact_ids(range(part.snapshot.size)))
         limit = SENSITIVITIES.index(wanted.max_sensitivity)
         levels = _levels(now, index)
         is_open = np.array([row >= 0 and levels[row] <= limit for row in rows], np.bool_)

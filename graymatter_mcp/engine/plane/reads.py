@@ -271,7 +271,7 @@ def _newest(corpus: Corpus, k: int, since: datetime | None) -> list[int]:
     if since is not None:
         among = among & (corpus.created_at >= to_microseconds(since))
     order = Order(
-        score=np.zeros(corpus.size),
+        score=corpus.created_at.astype(np.float64),  # exact: microseconds stay below 2 ** 53
         changed_at=corpus.created_at,
         id_order=corpus.id_order,
         among=among,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -23,8 +23,8 @@ class Order:
     score: NDArray[np.float64]
     changed_at: NDArray[np.int64]
     """Microseconds of the last change of content."""
-    id_order: NDArray[np.int64]
-    """Sort key of each row for id ascending, over the whole corpus; no two alike."""
+    id_order: Callable[[NDArray[np.intp]], NDArray[np.int64]]
+    """Returns a sort key for id ascending for each of the rows it is given; no two alike."""
     among: NDArray[np.bool_]
     """Rows to order: the supported ones."""
 
@@ -41,7 +41,7 @@ class Order:
             # Every row that ties with the last one taken stays, for the other keys to settle.
             least = np.partition(scores, rows.size - k)[rows.size - k]
             rows = rows[scores >= least]
-        keys = (-self.id_order[rows], -self.changed_at[rows], -self.score[rows])
+        keys = (-self.id_order(rows), -self.changed_at[rows], -self.score[rows])
         return rows[np.lexsort(keys)][:k]
 
     def walk(self) -> Iterator[int]:

@@ -7,13 +7,18 @@ from typing import TYPE_CHECKING, Any
 import anyio.from_thread
 import pytest
 
+from graymatter_mcp.model.access import LOCAL_CALLER
+from graymatter_mcp.model.facts import Fact
+from graymatter_mcp.model.ids import Namespace
+from graymatter_mcp.model.plane import RecentRequest
+from graymatter_mcp.ranking.tokens import tokenize
+from graymatter_mcp.store.base import NewFact, WriteBatch
 from tests.engine.plane.brain import Brain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from graymatter_mcp.model.ids import Namespace
     from graymatter_mcp.store.base import Snapshot
 
 
@@ -89,3 +94,19 @@ def test_a_shelf_that_nobody_wrote_to_is_not_looked_at(
     (found,) = brain.search("relay", namespace="there", agent_name=None)
     assert found.namespace == "there"
     assert "nowhere" not in asked
+
+
+def test_facts_of_one_moment_on_several_shelves_come_by_id_descending(brain: Brain) -> None:
+    """Data plane 4.8: one total order over all shelves, wherever the cut falls."""
+    at = brain.now.now
+    ids = [brain.clock.stamp()[1] for _ in range(6)]
+    shelves = [Namespace(name) for name in ("ash", "oak", "ash", "elm", "oak", "ash")]
+    facts = [
+        Fact(id=one, agent_id=shelf, text=f"It is {one}", created_at=at, accessed_at=at)
+        for one, shelf in zip(ids, shelves, strict=True)
+    ]
+    new = tuple(NewFact(fact=fact, terms=tokenize(fact.text)) for fact in reversed(facts))
+    brain.store.apply(WriteBatch(at=at, facts=new))
+    for k in (2, 4, 6):
+        found = brain.run(brain.plane.recent, LOCAL_CALLER, RecentRequest(k=k))
+        assert [item.id for item in found] == sorted(ids, reverse=True)[:k]

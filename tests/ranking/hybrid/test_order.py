@@ -20,7 +20,7 @@ def order(rows: list[tuple[float, int, bool]], ids: list[int]) -> Order:
     return Order(
         score=np.array([row[0] for row in rows], np.float64),
         changed_at=np.array([row[1] for row in rows], np.int64),
-        id_order=np.array(ids, np.int64),
+        id_order=np.array(ids, np.int64).__getitem__,
         among=np.array([row[2] for row in rows], np.bool_),
     )
 
