@@ -74,7 +74,8 @@ def similarities(
     """
     share = np.minimum(tokens / np.float32(FULL_TOKENS), np.float32(1))
     np.maximum(share, np.float32(0), out=share)
-    close = np.where(products > 0, products * share, products)
+    close = products.copy()
+    np.multiply(products, share, out=close, where=products > 0)
     # The best product has no fixed size: another model has another spread.
     best = float(close.max(initial=0.0))
     rows = deep(close, np.flatnonzero(np.isfinite(close)))
