@@ -169,10 +169,9 @@ class Decider:
             return entry
         if windows is None:
             return None
-        for entry in self._draft.nearest(namespace, windows, NEAR, _NEAREST):
-            if not entry.fact.pinned and refines(content, entry.text):
-                return entry
-        return None
+        return self._draft.nearest(
+            namespace, windows, NEAR, _NEAREST, lambda text: refines(content, text)
+        )
 
     def _rewrite(
         self, entry: Entry, new: NewEntry, details: Details, windows: NDArray[Any] | None

@@ -183,17 +183,39 @@ class Draft:
         return [terms for terms in dict.fromkeys(frames) if terms]
 
     def nearest(
-        self, namespace: Namespace, windows: NDArray[np.int16], at_least: float, count: int
-    ) -> list[Entry]:
-        """Return the live facts of a shelf nearest to a text, of at least a cosine."""
+        self,
+        namespace: Namespace,
+        windows: NDArray[np.int16],
+        at_least: float,
+        count: int,
+        judge: Callable[[str], bool],
+    ) -> Entry | None:
+        """Return the first live, unpinned fact among those nearest to a text that a judge picks.
+
+        Args:
+            namespace: The shelf.
+            windows: Of the text.
+            at_least: The least cosine.
+            count: How many of the nearest are looked at.
+            judge: Whether a text is meant.
+        """
         part = self.part(namespace)
         near = cosines(part.snapshot, windows)
         if near is None:
-            return []
-        best: list[int] = np.lexsort((part.snapshot.id_order, -near))[:count].tolist()
-        rows = [row for row in best if near[row] >= at_least]
-        entries = [self.entry_of(part, row) for row in rows]
-        return [entry for entry in entries if entry.is_live]
+            return None
+        close = np.flatnonzero(near >= at_least)
+        order = np.lexsort((part.snapshot.id_order[close], -near[close]))
+        rows: list[int] = close[order][:count].tolist()
+        # By the text in memory: to read a fact waits until all that is stored is in its table.
+        texts = part.snapshot.texts(rows)
+        for row, fact_id, text in zip(rows, part.snapshot.fact_ids(rows), texts, strict=True):
+            known = self.entries.get(fact_id)
+            said = text if known is None else known.text
+            if not part.snapshot.is_pinned[row] and judge(said):
+                entry = self.entry_of(part, row)
+                if entry.is_live:
+                    return entry
+        return None
 
     def batch(
         self,
