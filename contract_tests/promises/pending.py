@@ -16,7 +16,6 @@ PENDING: Final[Mapping[str, str]] = {
     "C74": _HOOKS,
     "F4": "bounds of dependencies; held in tests/packaging",
     "F6": "environments of other builds of Python",
-    "F18": _HOOKS,
     "F19": "encryption",
     "F23": "another model; held in tests/engine",
     "F25": "origins told apart on the data plane and the command line, hooks among them",

@@ -50,6 +50,11 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:context": Promise(
         "D34", "A context holds the relevant and recent facts, sorted by what they are for."
     ),
+    "plane:inert": Promise(
+        "F18",
+        "A fact's text stands only as the content of its item, in context and search; instructions,"
+        " tool descriptions and guidance carry none of it. Hooks and pages are not there yet.",
+    ),
     "plane:shelves": Promise(
         "D35", "Without a shelf all shelves in scope are read; a list of them beats a single one."
     ),
