@@ -35,7 +35,7 @@ def client() -> AsyncClient:
         Places((), (LISTED,), Address("127.0.0.1", 0)),
         Proxies(()),
         HttpLimits(per_minute=0),
-        lambda *_: None,
+        lambda _place, _method, _status, _seconds: None,
     )
     transport = ASGITransport(cast("Any", gate))  # its scopes are of a narrower type
     return AsyncClient(transport=transport, base_url="http://127.0.0.1:8137")
