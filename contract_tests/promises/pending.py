@@ -19,7 +19,6 @@ PENDING: Final[Mapping[str, str]] = {
     "F19": "encryption",
     "F23": "another model; held in tests/engine",
     "F25": "origins told apart on the data plane and the command line, hooks among them",
-    "F26": _HOOKS,
     "F29": "import of many facts, seen from outside; its route is held by D19",
     "F31": _HOOKS,
     "F32": _HOOKS,

@@ -55,6 +55,11 @@ ROWS: Final[Mapping[str, Promise]] = {
         "A fact's text stands only as the content of its item, in context and search; instructions,"
         " tool descriptions and guidance carry none of it. Hooks and pages are not there yet.",
     ),
+    "plane:believable": Promise(
+        "F26",
+        "Equal texts come once in what a search found, with their date; hygiene names what"
+        " contradicts. Recent facts are listed each; hooks are not there yet.",
+    ),
     "plane:shelves": Promise(
         "D35", "Without a shelf all shelves in scope are read; a list of them beats a single one."
     ),

@@ -1,4 +1,4 @@
-"""Stored text is data: it steers no answer, stands in no frame of one, and forges nothing."""
+"""Answers that a model may believe: stored text steers nothing, comes once and has its date."""
 
 from __future__ import annotations
 
@@ -62,3 +62,31 @@ def test_a_poisoned_fact_stays_the_content_of_its_item(open_plane: Callable[...,
     fresh = plane.with_token(plane.token)
     for era in ERAS:
         assert (fresh.instructions(era), json.dumps(fresh.tools(era))) == shown[era]
+
+
+@promise("plane:believable")
+def test_a_text_comes_once_with_its_date_and_what_contradicts_it_is_reported(
+    open_plane: Callable[..., Plane],
+) -> None:
+    """F26: in the core, in its batches and on the data plane."""
+    plane = open_plane(load=None)
+    text, query = "The ferry leaves at nine", "ferry leaves"
+    for shelf in ("notes", "notes", "trips"):
+        plane.core("memory_add", agent_id=shelf, text=text)
+    assert plane.core("memory_search", agent_id="notes", query=query)["facts"] == [text]
+    batch = plane.core("memory_search_batch", agent_id="notes", queries=[query, "nine"])
+    assert batch["merged"] == [text]
+    assert [one["facts"] for one in batch["per_query"]] == [[text], [text]]
+    (receipt,) = plane.core("memory_search", agent_id="notes", query=query, explain=True)[
+        "explained"
+    ]
+    assert receipt["provenance"]["written_at"]
+    found = plane.alike("context", message=query, includeNamespaces=["notes", "trips"])
+    (item,) = found["relevant"]["results"]
+    assert item["content"] == text
+    assert item["createdAt"]
+
+    ids = plane.keep("notes", "The staging API listens on port 7778")
+    ids += plane.keep("notes", "The staging API listens on port 9999")
+    (pair,) = plane.alike("hygiene")["contradictionCandidates"]
+    assert sorted(pair["ids"]) == sorted(ids)
