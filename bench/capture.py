@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from bench.baselines import python_start
 from bench.figures import Row, Table
 from bench.measure import summary
 from bench.texts import sentences
@@ -46,6 +47,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
                 summary(what, [_cpu_ms(_facts(texts)) for _ in range(_RUNS)])
                 for what, texts in _stores(options.facts)
             ),
+            baselines=(python_start(),),
             note="Time of the processor, not of the clock: whatever else ran is left out.",
         ),
     ]

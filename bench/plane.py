@@ -135,28 +135,24 @@ def _calls(line: _Line, calls: int) -> list[Row]:
 
     shelf_name = {"namespace": SHELF}
     return [
+        timed("search", posted("/v1/search", "query", **_ALL), questions(number, "plane search")),
         timed(
-            "/v1/search", posted("/v1/search", "query", **_ALL), questions(number, "plane search")
-        ),
-        timed(
-            "/v1/context",
+            "context",
             posted("/v1/context", "message", **_ALL),
             questions(number, "plane context"),
         ),
         timed("memory_add over HTTP", line.add, sentences(number, "plane add")),
         timed(
-            "/v1/remember",
+            "remember",
             posted("/v1/remember", "content", **shelf_name),
             sentences(number, "plane remember"),
         ),
         timed(
-            "/v1/capture",
+            "capture",
             posted("/v1/capture", "content", **shelf_name),
             sentences(number, "plane capture"),
         ),
-        timed(
-            "/v1/hygiene", lambda _: line.rest("/v1/hygiene", {}), iter(["again"] * (_WARM_UP + 5))
-        ),
+        timed("hygiene", lambda _: line.rest("/v1/hygiene", {}), iter(["again"] * (_WARM_UP + 5))),
     ]
 
 

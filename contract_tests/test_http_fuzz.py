@@ -31,6 +31,7 @@ LEAKS: Final = (b"Traceback", b'File "', b".py", b"site-packages", b"duckdb", b"
 STATUSES: Final = {200, 202, 400, 403, 404, 405, 406, 413, 415}
 
 TOOLS: Final = [tool.name for tool in load_bundle(("core",)).tools]
+JSON_TYPES: Final = {"application/json", "application/json; charset=utf-8"}
 WORDS: Final = ["a", "port 8137", "", " ", "null", "verified", "add", "forget", "\x00", "\ud800"]
 
 values = st.recursive(
@@ -218,7 +219,7 @@ def judge(given_answer: Answered) -> None:
     assert given_answer.status in STATUSES, given_answer
     assert not [leak for leak in LEAKS if leak in given_answer.body], given_answer
     assert given_answer.headers["x-content-type-options"] == "nosniff"
-    if given_answer.headers.get("content-type") == "application/json":
+    if given_answer.headers.get("content-type") in JSON_TYPES:
         document = given_answer.document
         assert isinstance(document, dict)
         if given_answer.status != 200:
