@@ -16,7 +16,7 @@ ROWS: Final[Mapping[str, Promise]] = {
         "hundreds of kills, with four clients, are counted by `python -m bench crash`",
     ),
     "storage:damaged-log": Promise(
-        "F24", "A cut or garbled log costs no added fact; what it does cost is said."
+        "F24", "A cut, garbled or lost write-ahead log costs nothing that was acknowledged."
     ),
     "storage:side-files": Promise("F24", "Side files that are gone cost no fact."),
     "storage:full-disk": Promise(
