@@ -29,3 +29,12 @@ def cosines(snapshot: Snapshot, windows: NDArray[np.int16]) -> NDArray[np.float6
         return None
     # Rounding to fixed point may leave a text a little nearer to itself than 1.
     return np.minimum(1.0, products / np.float64(fixed_point_scale(windows.shape[1])) ** 2)
+
+
+def nearest_rows(
+    snapshot: Snapshot, near: NDArray[np.float64], at_least: float, count: int
+) -> list[int]:
+    """Return the rows of at least a cosine, nearest first, then by id; at most so many."""
+    close = np.flatnonzero(near >= at_least)
+    order = np.lexsort((snapshot.id_order[close], -near[close]))
+    return close[order][:count].tolist()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graymatter_mcp.engine.plane.corpus import Filter
-from graymatter_mcp.engine.plane.cosines import cosines
+from graymatter_mcp.engine.plane.cosines import cosines, nearest_rows
 from graymatter_mcp.errors import FactChangedError
 from graymatter_mcp.model.ids import UNSET
 from graymatter_mcp.policy.claims import claims
@@ -203,9 +203,7 @@ class Draft:
         near = cosines(part.snapshot, windows)
         if near is None:
             return None
-        close = np.flatnonzero(near >= at_least)
-        order = np.lexsort((part.snapshot.id_order[close], -near[close]))
-        rows: list[int] = close[order][:count].tolist()
+        rows = nearest_rows(part.snapshot, near, at_least, count)
         # By the text in memory: to read a fact waits until all that is stored is in its table.
         texts = part.snapshot.texts(rows)
         for row, fact_id, text in zip(rows, part.snapshot.fact_ids(rows), texts, strict=True):

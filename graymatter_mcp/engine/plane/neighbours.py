@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graymatter_mcp.engine.plane.cosines import cosines
+from graymatter_mcp.engine.plane.cosines import cosines, nearest_rows
 from graymatter_mcp.engine.plane.search import MANY, links_of
 from graymatter_mcp.engine.write import as_fact_id
 from graymatter_mcp.ranking.paths import Graph, neighbours
@@ -130,9 +130,8 @@ class FactGraph:
         if near is None:
             return []
         near[row] = -np.inf
-        best: list[int] = np.lexsort((snapshot.id_order, -near))[:count].tolist()
-        pairs = [(other, float(near[other])) for other in best]
-        return [(other, cosine) for other, cosine in pairs if cosine >= NEAR]
+        rows = nearest_rows(snapshot, near, NEAR, count)
+        return [(other, float(near[other])) for other in rows]
 
     def _mentioning(self, at: int, row: int) -> Iterable[tuple[int, float]]:
         """Yield the facts of the same owner that name some of the same things."""
