@@ -87,6 +87,24 @@ def reach_owner(
             started.let_go()
 
 
+def attend(directory: str) -> socket.socket | None:
+    """Become a client of the owner that runs, which does not leave for want of one meanwhile.
+
+    Starts no owner, and asks none to make way: it may be of any version.
+
+    Args:
+        directory: The data directory.
+
+    Returns:
+        The connection, to be closed by the caller; None where no owner answers.
+    """
+    try:
+        owner = _greet(directory, "", "core")
+    except NoOwnerError:
+        return None
+    return None if owner is None else owner.connection
+
+
 def _why_late(directory: str) -> str:
     note = read_owner(directory) or {}
     connection = connect(note, "lines")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
+import threading
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from anyio import to_thread
 
 from graymatter_mcp.bridge.directory import read_owner
-from graymatter_mcp.bridge.link import connect
+from graymatter_mcp.bridge.link import attend, connect
 from graymatter_mcp.bridge.unanswered import CHECK_FIRST, OUTCOME_UNKNOWN
 from graymatter_mcp.engine.methods import REPEATABLE
 from graymatter_mcp.errors import (
@@ -23,9 +25,10 @@ from graymatter_mcp.errors import (
 from graymatter_mcp.owner.wire import METHODS, unpack_error
 
 if TYPE_CHECKING:
-    import socket
     from collections.abc import Callable, Coroutine
     from pathlib import Path
+
+Answer = TypeVar("Answer")
 
 CALL_TIMEOUT_S = 30.0
 LONG_CALL_TIMEOUT_S = 300.0
@@ -140,11 +143,65 @@ def is_owned(directory: Path) -> bool:
     return True
 
 
+class Presence:
+    """A connection that makes us a client of an owner: without one it may leave as idle."""
+
+    def __init__(self, reach: Callable[[], socket.socket | None]) -> None:
+        """Prepare; nothing is reached before `renew`.
+
+        Args:
+            reach: Connects and greets; None where no owner answers.
+        """
+        self._reach = reach
+        self._connection: socket.socket | None = None
+        self._lock = threading.Lock()
+
+    def renew(self) -> bool:
+        """Make sure of an owner: it may have ended, or another come, since we last looked.
+
+        Returns:
+            Whether there is one.
+        """
+        with self._lock:
+            if self._connection is None or not _is_open(self._connection):
+                self._drop()
+                self._connection = self._reach()
+            return self._connection is not None
+
+    def close(self) -> None:
+        """Let the owner go on without us."""
+        with self._lock:
+            self._drop()
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+def _is_open(connection: socket.socket) -> bool:
+    try:
+        # Unasked an owner says nothing, so all there can be to read is the end.
+        return connection.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) != b""
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+
+
 class RemoteMemory:
     """Implements `engine.base.Memory` by asking an owner; its methods are those of `METHODS`."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, presence: Presence | None = None) -> None:
+        """Prepare.
+
+        Args:
+            directory: The data directory.
+            presence: Finds the owner before each request; closed with the memory. By default the
+                owner that runs is kept from leaving, and none is started.
+        """
         self._directory = directory
+        self._presence = presence or Presence(partial(attend, str(directory)))
         self._is_closed = False
 
     def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
@@ -159,10 +216,23 @@ class RemoteMemory:
             body = method.pack(method.bind(args, kwargs))
             timeout_s = LONG_CALL_TIMEOUT_S if name in _LONG_CALLS else CALL_TIMEOUT_S
             send = partial(ask_owner, timeout_s=timeout_s, is_write=name not in REPEATABLE)
-            answer = await to_thread.run_sync(send, self._directory, "POST", f"/rpc/{name}", body)
+            answer = await self._send(send, "POST", f"/rpc/{name}", body)
             return method.unpack_result(answer["result"])
 
         return ask
+
+    async def ask_rest(
+        self, method: str, path: str, body: object, is_write: bool
+    ) -> tuple[int, Any]:
+        """Send one request of REST; see the function of this name."""
+        return await self._send(partial(ask_rest, is_write=is_write), method, path, body)
+
+    async def _send(self, send: Callable[..., Answer], *request: object) -> Answer:
+        def find_and_send() -> Answer:
+            self._presence.renew()
+            return send(self._directory, *request)
+
+        return await to_thread.run_sync(find_and_send)
 
     def set_graph(self, graph: object, extractor: object) -> None:
         """Refuse: objects of this process cannot serve another."""
@@ -173,3 +243,4 @@ class RemoteMemory:
     async def aclose(self) -> None:
         """Let the owner go on without us."""
         self._is_closed = True
+        self._presence.close()

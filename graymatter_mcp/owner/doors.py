@@ -163,14 +163,22 @@ class LinesDoor:
         self._build = build
         self._leave = leave
         self._exchanges: set[Exchange] = set()
+        self._greetings = 0
+        self._is_stopped = False
 
     @property
     def clients(self) -> int:
         """Bridges connected now."""
         return len(self._exchanges)
 
+    @property
+    def is_greeting(self) -> bool:
+        """Whether somebody is at the door who may become a client."""
+        return self._greetings > 0
+
     def stop(self) -> None:
         """Read no further from anybody; what was read is answered."""
+        self._is_stopped = True
         for exchange in list(self._exchanges):
             exchange.stop()
 
@@ -180,7 +188,7 @@ class LinesDoor:
         raw = stream.extra_attributes[SocketAttribute.raw_socket]()
         async with stream:
             try:
-                server = await self._greet(wire) if is_same_user(raw) else None
+                server = await self._receive(wire) if is_same_user(raw) else None
                 if server is not None:
                     await self._converse(wire, server)
             except OSError:
@@ -195,10 +203,19 @@ class LinesDoor:
         # No limit of ours: the bridge kept its own, and has lengthened lines by a key since.
         exchange = Exchange(wire, wire, max_line_bytes=NO_LIMIT)
         self._exchanges.add(exchange)
+        if self._is_stopped:
+            exchange.stop()  # greeted while we were asked to leave
         try:
             await exchange.serve(server)
         finally:
             self._exchanges.discard(exchange)
+
+    async def _receive(self, wire: _SocketWire) -> Server[Any] | None:
+        self._greetings += 1
+        try:
+            return await self._greet(wire)
+        finally:
+            self._greetings -= 1
 
     async def _greet(self, wire: _SocketWire) -> Server[Any] | None:
         """Exchange greetings; return the server that the peer shall have, if any."""

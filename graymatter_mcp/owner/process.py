@@ -260,7 +260,7 @@ class OwnerProcess:
         idle_since = time.monotonic()
         while self._idle_exit_s > 0:
             await anyio.sleep(_WATCH_S)
-            if self._is_busy():
+            if self._is_busy() or self._lines.is_greeting:
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= self._idle_exit_s:
                 logger.info("leaving: nobody was here for %g s", self._idle_exit_s)

@@ -191,7 +191,10 @@ def _store(config: Config, *, full: bool) -> tuple[Check, ...]:
         memory = cast("Memory", RemoteMemory(config.data_dir))  # methods by name
 
         async def ask() -> tuple[Check, ...]:
-            return await memory.check(full=full)
+            try:
+                return await memory.check(full=full)
+            finally:
+                await memory.aclose()
 
         try:
             return anyio.run(ask)

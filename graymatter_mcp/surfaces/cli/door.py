@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from importlib import metadata
 from typing import TYPE_CHECKING, TypeVar, cast
 
 import anyio
 
 from graymatter_mcp.bridge.directory import holds_store
-from graymatter_mcp.bridge.link import NoOwnerError, own_command, reach_owner
+from graymatter_mcp.bridge.link import NoOwnerError, attend, own_command, reach_owner
 from graymatter_mcp.errors import NoStoreError, StoreUnavailableError
-from graymatter_mcp.owner.client import RemoteMemory
-from graymatter_mcp.surfaces.cli.daemon import describe_owner
+from graymatter_mcp.owner.client import Presence, RemoteMemory
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Awaitable, Callable
 
     from graymatter_mcp.engine.base import Memory
@@ -46,25 +47,28 @@ def call_memory(
         raise NoStoreError("there is no memory here")
     if invocation.is_in_process:
         return anyio.run(_in_process, config, work)
-    if may_start:
-        _ensure_owner(config)
-    elif not describe_owner(config.data_dir)["running"]:
+    directory = str(config.data_dir)
+    presence = Presence(partial(_reach if may_start else attend, directory))
+    if not presence.renew():
         return anyio.run(_in_process, config, work)
 
     async def run() -> Answer:
-        return await work(cast("Memory", RemoteMemory(config.data_dir)))  # methods by name
+        memory = cast("Memory", RemoteMemory(config.data_dir, presence))  # methods by name
+        try:
+            return await work(memory)
+        finally:
+            await memory.aclose()
 
     return anyio.run(run)
 
 
-def _ensure_owner(config: Config) -> None:
-    directory = str(config.data_dir)
+def _reach(directory: str) -> socket.socket:
     version = metadata.version("graymatter-mcp")
     try:
         owner = reach_owner(directory, version, own_command(directory, may_create=True))
     except NoOwnerError as exc:
         raise StoreUnavailableError(str(exc)) from exc
-    owner.connection.close()
+    return owner.connection
 
 
 async def _in_process(config: Config, work: Callable[[Memory], Awaitable[Answer]]) -> Answer:

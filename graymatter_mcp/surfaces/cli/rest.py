@@ -8,11 +8,8 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 from urllib.parse import quote, unquote, urlencode
-
-from anyio import to_thread
 
 from graymatter_mcp.contract.routes import load_route
 from graymatter_mcp.errors import (
@@ -27,7 +24,7 @@ from graymatter_mcp.errors import (
     StoreUnavailableError,
     UnauthorizedError,
 )
-from graymatter_mcp.owner.client import RemoteMemory, ask_rest
+from graymatter_mcp.owner.client import RemoteMemory
 from graymatter_mcp.surfaces.cli.door import call_memory
 
 if TYPE_CHECKING:
@@ -101,10 +98,7 @@ def call_rest(
     """
 
     async def run(memory: Memory) -> Answer:
-        if isinstance(memory, RemoteMemory):
-            send = partial(_over_the_door, invocation)
-        else:
-            send = _inside(memory)
+        send = memory.ask_rest if isinstance(memory, RemoteMemory) else _inside(memory)
         if wait_s:
             await memory.wait_until_settled(wait_s)
         return await work(Rest(send))
@@ -138,13 +132,6 @@ def refusal(status: int, answer: Any) -> GraymatterError:
     if text == _READ_ONLY:
         return ReadOnlyError(text)
     return KINDS.get(status, StoreUnavailableError)(text)
-
-
-async def _over_the_door(
-    invocation: Invocation, method: str, path: str, body: object, is_write: bool
-) -> tuple[int, Any]:
-    send = partial(ask_rest, is_write=is_write)
-    return await to_thread.run_sync(send, invocation.config().data_dir, method, path, body)
 
 
 def _inside(memory: Any) -> Send:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graymatter_mcp.surfaces.cli.daemon import describe_owner
+from graymatter_mcp.owner.client import RemoteMemory
 from graymatter_mcp.surfaces.cli.door import call_memory
 from graymatter_mcp.surfaces.codec import rfc3339_micros
 
@@ -23,16 +23,12 @@ if TYPE_CHECKING:
 def status(invocation: Invocation) -> None:
     """Count what is stored."""
 
-    async def work(memory: Memory) -> EngineStatus:
-        return await memory.status()
+    async def work(memory: Memory) -> tuple[EngineStatus, str]:
+        mode = "owner" if isinstance(memory, RemoteMemory) else "in_process"
+        return await memory.status(), mode
 
-    found = call_memory(invocation, work, may_create=False, may_start=False)
-    invocation.show(status_document(found, mode=_mode(invocation)), _text(found))
-
-
-def _mode(invocation: Invocation) -> str:
-    is_owned = describe_owner(invocation.config().data_dir)["running"]
-    return "owner" if is_owned and not invocation.is_in_process else "in_process"
+    found, mode = call_memory(invocation, work, may_create=False, may_start=False)
+    invocation.show(status_document(found, mode=mode), _text(found))
 
 
 def status_document(found: EngineStatus, *, mode: str) -> dict[str, Any]:
