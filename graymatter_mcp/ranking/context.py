@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graymatter_mcp.ranking.bm25 import K1, bm25, idf, length_norm
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
+Steps = NDArray[np.intp]
+"""The rows before and behind each, at one step and at two, shape (4, rows); `rows` is nobody."""
 
 ONE_STEP: Final = 0.3
 """Part of a neighbour's word or closeness that counts as a fact's own."""
@@ -19,6 +21,40 @@ TWO_STEPS: Final = 0.15
 DEPTH: Final = 1024
 """Best rows of a list, by themselves, that gain by their neighbours: none behind would come to be
 seen, and a million facts must not be gone through for each query."""
+
+
+def chain_steps(previous: NDArray[np.int32], eligible: NDArray[np.bool_]) -> Steps | None:
+    """Return who stands beside each row, worked out once for many searches.
+
+    Args:
+        previous: The row before each in its session, or -1; shape (rows,).
+        eligible: Rows that exist: no other is a neighbour or leads to one.
+
+    Returns:
+        None where two rows follow the same one, so that there is more than one behind it.
+    """
+    nobody = previous.size
+    followers = np.flatnonzero((previous >= 0) & eligible)
+    followers = followers[eligible[previous[followers]]]
+    before, behind = np.full((2, nobody + 1), nobody, np.intp)
+    before[followers], behind[previous[followers]] = previous[followers], followers
+    if not np.array_equal(behind[previous[followers]], followers):
+        return None
+    return np.stack((before, behind, before[before], behind[behind]))[:, :-1]
+
+
+def join_steps(parts: Sequence[Steps]) -> Steps:
+    """Put the rows of several shelves behind each other."""
+    if len(parts) == 1:
+        return parts[0]
+    size = sum(part.shape[1] for part in parts)
+    joined: list[Steps] = [np.empty((4, 0), np.intp)]
+    start = 0
+    for part in parts:
+        rows = part.shape[1]
+        joined.append(np.where(part == rows, size, part + start))
+        start += rows
+    return np.concatenate(joined, axis=1)
 
 
 class Neighbours:
@@ -30,6 +66,7 @@ class Neighbours:
         previous: The row before each in its session, or -1; shape (size,).
         eligible: Rows that exist: no other is a neighbour or leads to one.
         rows: Whose neighbours; distinct.
+        steps: The same of all rows, where somebody knows it already.
     """
 
     def __init__(
@@ -37,7 +74,12 @@ class Neighbours:
         previous: NDArray[np.int32],
         eligible: NDArray[np.bool_],
         rows: NDArray[np.int64],
+        steps: Steps | None = None,
     ) -> None:
+        if steps is not None:
+            before, behind, far_before, far_behind = steps[:, rows]
+            self._near, self._far = (before, behind), (far_before, far_behind)
+            return
         # One more at the end, so that nobody has a row of their own: -1 finds it too.
         self._previous = np.append(previous, np.int32(-1))
         self._eligible = np.append(eligible, np.bool_(False))
@@ -99,6 +141,7 @@ def bm25_in_context(
     mean_length: float,
     previous: NDArray[np.int32],
     eligible: NDArray[np.bool_],
+    steps: Steps | None = None,
 ) -> NDArray[np.float64]:
     """Score every row against a query; a row that itself holds none of its terms scores 0.0.
 
@@ -115,6 +158,7 @@ def bm25_in_context(
         mean_length: Mean of `lengths` over eligible rows.
         previous: See `Neighbours`.
         eligible: Rows that exist.
+        steps: See `Neighbours`.
 
     Returns:
         Shape (size,), >= 0; sums run in query order, so equal input gives equal bits.
@@ -125,7 +169,7 @@ def bm25_in_context(
     own = deep(scores, np.flatnonzero(scores))
     if own.size == 0:
         return scores
-    neighbours = Neighbours(previous, eligible, own)
+    neighbours = Neighbours(previous, eligible, own, steps)
     norms = length_norm(lengths[own], mean_length)
     held = np.zeros(size + 1, np.float64)
     for rows, _ in postings:

@@ -10,7 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graymatter_mcp.ranking.bm25 import bm25, idf
-from graymatter_mcp.ranking.context import DEPTH, Neighbours, bm25_in_context, deep
+from graymatter_mcp.ranking.context import (
+    DEPTH,
+    Neighbours,
+    bm25_in_context,
+    chain_steps,
+    deep,
+    join_steps,
+)
 
 ALL = np.ones(5, np.bool_)
 CHAIN = np.array([-1, 0, 1, 2, 3], np.int32)
@@ -128,3 +135,29 @@ def test_neighbours_are_those_of_the_chain_whatever_its_order(
                     lent.append(part * float(values[way[-1]]))
         expected.append(max(lent))
     assert Neighbours(previous, eligible, rows).best(values).tolist() == pytest.approx(expected)
+    steps = chain_steps(previous, eligible)
+    known = Neighbours(previous, eligible, rows, steps)
+    assert known.best(values).tolist() == pytest.approx(expected)
+
+
+@given(st.lists(st.booleans(), min_size=6, max_size=6), st.integers(0, 6))
+def test_steps_of_two_shelves_are_those_of_one_that_holds_both(
+    may_be_seen: list[bool], size: int
+) -> None:
+    """Data-plane contract 4.4: a request sees the shelves in its reach as one row of facts."""
+    previous = np.array([-1, 0, 1, 2, 3, 4], np.int32)
+    previous[size : size + 1] = -1
+    eligible = np.array(may_be_seen)
+    behind = np.where(previous[size:] < 0, -1, previous[size:] - size).astype(np.int32)
+    parts = [(previous[:size], eligible[:size]), (behind, eligible[size:])]
+    joined = join_steps([steps for part in parts if (steps := chain_steps(*part)) is not None])
+    whole = chain_steps(previous, eligible)
+    assert whole is not None
+    assert joined.tolist() == whole.tolist()
+
+
+def test_where_two_rows_follow_one_no_steps_are_told() -> None:
+    """Data-plane contract 4.4: then there is more than one behind it."""
+    previous = np.array([-1, 0, 0], np.int32)
+    assert chain_steps(previous, np.ones(3, np.bool_)) is None
+    assert chain_steps(previous, np.array([True, True, False])) is not None

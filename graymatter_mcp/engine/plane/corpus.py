@@ -9,10 +9,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from graymatter_mcp.engine.plane.details import Row, read_details
-from graymatter_mcp.engine.plane.shelf_index import LEVEL, ShelfIndexes
+from graymatter_mcp.engine.plane.shelf_index import (
+    CERTAIN,
+    CONFIDENCE,
+    LEVEL,
+    ShelfIndexes,
+)
 from graymatter_mcp.model.scopes import LOCAL_SCOPE, owned, shelf
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.policy.sensitivity import SENSITIVITIES
+from graymatter_mcp.ranking.context import chain_steps, join_steps
 from graymatter_mcp.store.base import NEVER
 
 if TYPE_CHECKING:
@@ -25,10 +31,14 @@ if TYPE_CHECKING:
     from graymatter_mcp.engine.plane.shelf_index import ShelfIndex
     from graymatter_mcp.model.ids import FactId, Namespace
     from graymatter_mcp.model.scopes import Scope
+    from graymatter_mcp.ranking.context import Steps
     from graymatter_mcp.ranking.tokens import Analyzer
     from graymatter_mcp.store.base import MemoryStore, Snapshot
 
 UP_TO_PRIVATE: Final = "private"
+LABELS: Final = np.array([0.3, 0.7, 1.0])
+"""What the core's labels, by level, read as here."""
+_DAY_TOKENS: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +52,9 @@ class Filter:
     ids: tuple[FactId, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Part:
-    """The visible facts of one shelf."""
+    """The visible facts of one shelf; keeps what every search computes of them alike."""
 
     scope: Scope
     name: str
@@ -53,6 +63,28 @@ class Part:
     snapshot: Snapshot
     """Eligible are the visible rows."""
     index: ShelfIndex
+
+    @cached_property
+    def lengths(self) -> NDArray[np.float64]:
+        """Words that each row counts as: its text without stop words, its day and its subject."""
+        subjects = self.index.subjects_of(self.snapshot.size)
+        of_subjects = np.array([len(terms) for terms in self.index.subject_terms], np.float64)
+        return self.snapshot.lengths + _DAY_TOKENS + of_subjects[subjects]
+
+    @cached_property
+    def confidences(self) -> NDArray[np.float64]:
+        """How sure the writer of each row was, in [0, 1].
+
+        Source: data-plane contract 1.4.
+        """
+        numbers = self.index.column(CONFIDENCE, self.snapshot.size)
+        read = np.where(self.snapshot.is_labelled, LABELS[self.snapshot.levels], 1.0)
+        return np.where(numbers >= 0, numbers / CERTAIN, read)
+
+    @cached_property
+    def steps(self) -> Steps | None:
+        """The visible rows beside each in its session; see `chain_steps`."""
+        return chain_steps(self.snapshot.previous, self.snapshot.eligible)
 
     def details(self, row: int, text: str) -> Details:
         """Read the details of a row."""
@@ -97,8 +129,13 @@ class Corpus:
 
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
-        """Tokens of each row's text, stop words left out."""
-        return self.joined([part.snapshot.lengths for part in self.parts]).astype(np.float64)
+        """Words that each row counts as."""
+        return self.joined([part.lengths for part in self.parts]).astype(np.float64, copy=False)
+
+    @cached_property
+    def confidences(self) -> NDArray[np.float64]:
+        """How sure the writer of each row was, in [0, 1]."""
+        return self.joined([part.confidences for part in self.parts]).astype(np.float64, copy=False)
 
     @cached_property
     def content_at(self) -> NDArray[np.int64]:
@@ -113,6 +150,13 @@ class Corpus:
             for part, start in zip(self.parts, self.starts, strict=False)
         ]
         return self.joined(columns).astype(np.int32)
+
+    @cached_property
+    def steps(self) -> Steps | None:
+        """The visible rows beside each in its session; None where `previous` must tell it."""
+        parts = [part.steps for part in self.parts]
+        known = [steps for steps in parts if steps is not None]
+        return join_steps(known) if len(known) == len(parts) else None
 
     @cached_property
     def created_at(self) -> NDArray[np.int64]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from graymatter_mcp.engine.plane.shelf_index import DAY, MONTH, SUBJECT, YEAR
+from graymatter_mcp.engine.plane.shelf_index import DAY, MONTH, YEAR
 from graymatter_mcp.ranking.aliases import expand
 from graymatter_mcp.ranking.days import MONTHS, asked_days
 from graymatter_mcp.ranking.hybrid.keyword import keyword_scores
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from graymatter_mcp.ranking.days import Days
     from graymatter_mcp.ranking.tokens import Analyzer
 
-_DAY_TOKENS: Final = 3
 _LAST_DAY: Final = 31
 _YEAR_DIGITS: Final = 4
 
@@ -91,12 +90,12 @@ def query_terms(corpus: Corpus, text: str, analyzer: Analyzer, today: date) -> T
 
 def keyword_leg(corpus: Corpus, terms: Terms) -> NDArray[np.float64]:
     """Return BM25 of every row, over the eligible ones."""
-    lengths = corpus.lengths + _DAY_TOKENS + _subject_lengths(corpus)
     return keyword_scores(
         terms.postings,
         eligible=corpus.eligible,
-        lengths=lengths,
+        lengths=corpus.lengths,
         previous=corpus.previous,
+        steps=corpus.steps,
         holds_phrases=terms.holds_phrases,
     )
 
@@ -127,20 +126,23 @@ def _in_part(part: Part, term: str, months: dict[str, int]) -> Posting:
     snapshot, index = part.snapshot, part.index
     (found,) = snapshot.postings([term])
     beside = [
-        np.isin(index.column(SUBJECT, snapshot.size), index.subjects_with[term])
+        index.is_about(index.subjects_with[term], snapshot.size)
         if term in index.subjects_with
         else None,
         _on_day(part, term, months),
     ]
-    masks = [mask & snapshot.eligible for mask in beside if mask is not None]
-    if not any(mask.any() for mask in masks):
+    more = [np.flatnonzero(mask & snapshot.eligible) for mask in beside if mask is not None]
+    if not any(rows.size for rows in more):
         return found.rows, found.tf
     counts = np.zeros(snapshot.size)
+    is_held = np.zeros(snapshot.size, np.bool_)
     counts[found.rows] = found.tf
-    for mask in masks:
-        counts += mask
-    rows = np.flatnonzero(counts).astype(np.int32)
-    return rows, counts[rows]
+    is_held[found.rows] = True
+    for rows in more:
+        counts[rows] += 1.0
+        is_held[rows] = True
+    held = np.flatnonzero(is_held)
+    return held.astype(np.int32), counts[held]
 
 
 def _on_day(part: Part, term: str, months: dict[str, int]) -> NDArray[np.bool_] | None:
@@ -155,16 +157,6 @@ def _on_day(part: Part, term: str, months: dict[str, int]) -> NDArray[np.bool_] 
     if len(term) < _YEAR_DIGITS and int(term) <= _LAST_DAY:
         return column(DAY, size) == int(term)
     return None
-
-
-def _subject_lengths(corpus: Corpus) -> NDArray[np.float64]:
-    columns = [
-        np.array([len(terms) for terms in part.index.subject_terms], np.float64)[
-            part.index.column(SUBJECT, part.snapshot.size)
-        ]
-        for part in corpus.parts
-    ]
-    return corpus.joined(columns).astype(np.float64)
 
 
 def _with_phrases(corpus: Corpus, text: str, analyzer: Analyzer) -> NDArray[np.bool_] | None:

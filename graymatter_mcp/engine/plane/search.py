@@ -13,7 +13,7 @@ from graymatter_mcp.embedding.base import EmbeddingError
 from graymatter_mcp.engine.asked import share_of
 from graymatter_mcp.engine.plane.cosines import cosines
 from graymatter_mcp.engine.plane.keywords import keyword_leg, query_terms
-from graymatter_mcp.engine.plane.shelf_index import CERTAIN, CONFIDENCE, IS_CURRENT, SUBJECT, TOKENS
+from graymatter_mcp.engine.plane.shelf_index import IS_CURRENT, SUBJECT, TOKENS
 from graymatter_mcp.engine.write import AGENT_LINK, as_fact_id
 from graymatter_mcp.errors import GraymatterError
 from graymatter_mcp.model.times import to_microseconds
@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 DAY_US: Final = 86_400_000_000.0
 MANY: Final = 50
 """Facts of a shelf that an entity may stand in and still join them."""
-LABELS: Final = np.array([0.3, 0.7, 1.0])
-"""What the core's labels, by level, read as here."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +124,7 @@ class Searcher:
         if corpus.count == 0:
             return Found(rows=(), scores=(), fused=None, degraded=is_degraded, abstained=False)
         calibration = self.calibration
+        # One leg after the other: threads of one interpreter cost more here than they gain.
         terms = query_terms(corpus, query.text, self._analyzer, query.now.date())
         floor = query.min_vector_score
         at = to_microseconds(query.now)
@@ -140,6 +139,7 @@ class Searcher:
                 cosine=cosine,
                 content_tokens=corpus.column(TOKENS).astype(np.int64),
                 previous=corpus.previous,
+                steps=corpus.steps,
                 adjacency=adjacency,
                 entity=entity_signal(corpus, query.text, terms.tokens)
                 if weights.entity > 0
@@ -163,7 +163,7 @@ class Searcher:
             ):
                 return Found(rows=(), scores=(), fused=fused, degraded=False, abstained=True)
         is_current = corpus.column(IS_CURRENT) > 0
-        score = fused.score * prior(confidences(corpus), age_days, is_current)
+        score = fused.score * prior(corpus.confidences, age_days, is_current)
         order = Order(
             score=score,
             changed_at=corpus.content_at,
@@ -211,13 +211,11 @@ class Searcher:
             return None
 
     def _adjacency(self, corpus: Corpus, until: datetime | None) -> Adjacency:
-        pairs = [
-            next_pairs(part.snapshot.previous.astype(np.int64)) + start
-            for part, start in zip(corpus.parts, corpus.starts, strict=False)
-        ]
+        steps = corpus.steps
         links = links_of(self._store, corpus, until)
         return Adjacency(
-            next=np.concatenate(pairs) if pairs else np.empty((0, 2), np.int64),
+            next=next_pairs(corpus.previous) if steps is None else next_pairs(corpus.previous[:0]),
+            next_steps=steps,
             links=np.array([(a, b) for a, b, _ in links], np.int64).reshape(-1, 2),
             link_strengths=np.array([strength for *_, strength in links], np.float64),
         )
@@ -275,18 +273,6 @@ def _row_in_scope(corpus: Corpus, at: int, fact_id: FactId) -> int | None:
             if row >= 0:
                 return int(row) + corpus.starts[one]
     return None
-
-
-def confidences(corpus: Corpus) -> NDArray[np.float64]:
-    """Return how sure the writer of each row was, in [0, 1].
-
-    Source: data-plane contract 1.4.
-    """
-    levels = corpus.joined([part.snapshot.levels for part in corpus.parts]).astype(np.int8)
-    is_labelled = corpus.joined([part.snapshot.is_labelled for part in corpus.parts])
-    numbers = corpus.column(CONFIDENCE)
-    read = np.where(is_labelled, LABELS[levels], 1.0)
-    return np.where(numbers >= 0, numbers / CERTAIN, read)
 
 
 def entity_signal(corpus: Corpus, text: str, tokens: Sequence[str]) -> NDArray[np.float64]:

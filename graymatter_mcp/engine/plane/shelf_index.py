@@ -59,7 +59,7 @@ class ShelfIndex:
         self.subjects_with: dict[str, list[int]] = {}
         """Subjects that hold an index term."""
         self._names = Names()
-        self._columns = np.empty((0, _COLUMNS), np.int32)
+        self._columns = np.empty((_COLUMNS, 0), np.int32)
         self._updated_at = np.empty(0, np.int64)
         self._size = 0
         self._stored = 0
@@ -94,12 +94,12 @@ class ShelfIndex:
                 self._known[row] = record
             named = self._names.settle()
             for row, text in zip(named, snapshot.texts(named), strict=True):
-                self._columns[row, SUBJECT] = self._subject(self._names.name(row, text))
+                self._columns[SUBJECT, row] = self._subject(self._names.name(row, text))
             self._records, self._stored = snapshot.records_key, snapshot.stored
 
     def _grow(self, size: int) -> None:
-        if size > len(self._columns):
-            length = max(size, 2 * len(self._columns))
+        if size > self._is_in.size:
+            length = max(size, 2 * self._is_in.size)
             self._columns = _grown(self._columns, self._size, length)
             self._updated_at = _grown(self._updated_at, self._size, length)
             self._is_in = _grown(self._is_in, self._size, length)
@@ -127,8 +127,8 @@ class ShelfIndex:
             self._by_text.setdefault(text.strip(), []).append(row)
             self._is_in[row] = True
         self._names.read(row, text, _text_of(metadata.get("subject")))
-        self._columns[row] = (
-            self._columns[row, SUBJECT],  # told by `catch_up`, once all rows are read
+        self._columns[:, row] = (
+            self._columns[SUBJECT, row],  # told by `catch_up`, once all rows are read
             day.day,
             day.month,
             day.year,
@@ -191,7 +191,18 @@ class ShelfIndex:
 
     def column(self, number: int, size: int) -> NDArray[np.int32]:
         """Return one of the columns named below, of the first rows."""
-        return self._columns[:size, number]
+        return self._columns[number, :size]
+
+    def is_about(self, subjects: Sequence[int], size: int) -> NDArray[np.bool_]:
+        """Return which of the first rows have one of some subjects."""
+        of_rows, wanted = self.subjects_of(size), np.array(subjects, np.intp)
+        is_meant = np.zeros(len(self.subjects), np.bool_)
+        is_meant[wanted] = True
+        return is_meant[of_rows]
+
+    def subjects_of(self, size: int) -> NDArray[np.int32]:
+        """Return the subject of the first rows: a copy, which only names subjects known by now."""
+        return self.column(SUBJECT, size).copy()
 
     def updated_at(self, snapshot: Snapshot) -> NDArray[np.int64]:
         """Return the microsecond of each row's last change of content or fields."""
@@ -217,8 +228,8 @@ class ShelfIndexes:
 
 
 def _grown(column: NDArray[Any], size: int, length: int) -> NDArray[Any]:
-    grown = np.zeros((length, *column.shape[1:]), column.dtype)
-    grown[:size] = column[:size]
+    grown = np.zeros((*column.shape[:-1], length), column.dtype)
+    grown[..., :size] = column[..., :size]
     return grown
 
 

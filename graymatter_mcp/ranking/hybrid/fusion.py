@@ -14,6 +14,7 @@ from graymatter_mcp.ranking.hybrid.weights import Weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from graymatter_mcp.ranking.context import Steps
     from graymatter_mcp.ranking.hybrid.graph import Adjacency
 
 FULL_TOKENS: Final = 8
@@ -47,6 +48,8 @@ class Inputs:
     previous: NDArray[np.int32] | None = None
     """The row before each in its session, or -1, so that a fact counts in part the closeness of
     those told around it; None where nobody has one."""
+    steps: Steps | None = None
+    """Who stands beside each row, where `context.chain_steps` told it already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +123,11 @@ class _Legs:
         self.vector = self._zeros
         if inputs.cosine is not None:
             self.vector = vector_signal(
-                inputs.cosine, inputs.content_tokens, inputs.eligible, inputs.previous
+                inputs.cosine,
+                inputs.content_tokens,
+                inputs.eligible,
+                inputs.previous,
+                inputs.steps,
             )
         self.entity = self._zeros
         if inputs.entity is not None and inputs.weights.entity > 0:
@@ -162,6 +169,7 @@ def vector_signal(
     content_tokens: NDArray[np.int64],
     eligible: NDArray[np.bool_],
     previous: NDArray[np.int32] | None = None,
+    steps: Steps | None = None,
 ) -> NDArray[np.float64]:
     """Return the damped cosines, spread over [0, 1] between the least (at most 0) and the largest.
 
@@ -175,7 +183,7 @@ def vector_signal(
         lending = np.zeros(cosine.size + 1, np.float32)
         lending[ranked] = damped
         places = deep(damped, np.arange(ranked.size))
-        damped[places] += Neighbours(previous, eligible, ranked[places]).best(lending)
+        damped[places] += Neighbours(previous, eligible, ranked[places], steps).best(lending)
     low, high = damped.min(initial=0.0), damped.max(initial=-1.0)
     if high > low:
         signal[ranked] = (damped - low) / (high - low)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from graymatter_mcp.ranking.context import Steps
 
 Pairs = NDArray[np.int64]
 """Undirected edges as two rows each, shape (edges, 2); repeats and loops do no harm."""
@@ -27,16 +31,18 @@ class Adjacency:
 
     next: Pairs = field(default_factory=_no_pairs)
     """Facts that followed one another, on one shelf: up to two steps, strength 1.0."""
+    next_steps: Steps | None = None
+    """The same as `context.chain_steps` tells it, of eligible rows alone, in place of `next`."""
     links: Pairs = field(default_factory=_no_pairs)
     """Links that agents made: one step."""
     link_strengths: NDArray[np.float64] = field(default_factory=_no_strengths)
     """One per link, in [0, 1]."""
 
 
-def next_pairs(previous: NDArray[np.int64]) -> Pairs:
+def next_pairs(previous: NDArray[np.integer]) -> Pairs:
     """Return the `next` edges of an array that holds each row's previous row, or -1 for none."""
     rows = np.flatnonzero(previous >= 0)
-    return np.stack((previous[rows], rows), axis=1)
+    return np.stack((previous[rows].astype(np.int64), rows), axis=1)
 
 
 def graph_signal(
@@ -55,9 +61,14 @@ def graph_signal(
     Source: data-plane contract 4.4.
     """
     signal = np.zeros(base.size, np.float64)
-    first, second = _columns(adjacency.next)
-    kept = _are_inside(first, second, eligible)
-    _lend_in_two_steps(signal, (first[kept], second[kept]), base)
+    if adjacency.next_steps is not None:
+        values = np.append(base, 0.0)
+        for rows in adjacency.next_steps:
+            np.maximum(signal, values[rows], out=signal)
+    if adjacency.next.size:
+        first, second = _columns(adjacency.next)
+        kept = _are_inside(first, second, eligible)
+        _lend_in_two_steps(signal, (first[kept], second[kept]), base)
     first, second = _columns(adjacency.links)
     kept = _are_inside(first, second, eligible)
     first, second, strengths = first[kept], second[kept], adjacency.link_strengths[kept]

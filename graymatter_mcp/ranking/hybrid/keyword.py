@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from graymatter_mcp.ranking.context import Steps
+
 
 def keyword_scores(
     postings: Sequence[tuple[NDArray[np.int32], NDArray[np.float64]]],
@@ -20,6 +22,7 @@ def keyword_scores(
     eligible: NDArray[np.bool_],
     lengths: NDArray[np.float64],
     previous: NDArray[np.int32] | None = None,
+    steps: Steps | None = None,
     holds_phrases: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """Score every row against a query; 0.0 where it is not eligible or holds none of the terms.
@@ -30,6 +33,7 @@ def keyword_scores(
         lengths: Tokens of each row; shape (n,).
         previous: The row before each in its session, or -1, so that words of neighbours count in
             part; None where nobody has one.
+        steps: Who stands beside each row, where it is known already.
         holds_phrases: Rows that hold every quoted phrase of the query; None when it has none.
             Others score 0.0, but count in the statistics.
 
@@ -46,6 +50,7 @@ def keyword_scores(
         mean_length=float(lengths[eligible].sum()) / count,
         previous=np.full(eligible.size, -1, np.int32) if previous is None else previous,
         eligible=eligible,
+        steps=steps,
     )
     return scores if holds_phrases is None else np.where(holds_phrases, scores, 0.0)
 

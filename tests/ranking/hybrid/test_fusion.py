@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from dataclasses import fields, replace
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from graymatter_mcp.ranking.context import chain_steps
 from graymatter_mcp.ranking.hybrid.fusion import Fused, Inputs, fuse
 from graymatter_mcp.ranking.hybrid.graph import Adjacency, graph_signal, next_pairs
 from graymatter_mcp.ranking.hybrid.weights import Weights
@@ -118,6 +120,25 @@ def test_a_chain_reaches_two_steps_on_either_side() -> None:
     assert fuse(inputs).graph.tolist() == [0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0]
     hidden = np.array([True, True, True, True, False, True, True])
     assert fuse(replace(inputs, eligible=hidden)).graph.tolist() == [0, 1, 1, 0, 0, 0, 0]
+
+
+@given(st.permutations(range(6)), st.lists(st.booleans(), min_size=6, max_size=6), st.data())
+def test_steps_lend_as_the_edges_do_that_they_stand_for(
+    chain: list[int], may_be_seen: list[bool], data: st.DataObject
+) -> None:
+    """Data-plane contract 4.4: they are only quicker."""
+    previous = np.full(6, -1, np.int32)
+    for before, row in pairwise(chain[:4]):
+        previous[row] = before
+    eligible = np.array(may_be_seen)
+    scores = st.lists(st.sampled_from([0.0, 0.25, 0.5, 1.0]), min_size=6, max_size=6)
+    base = np.where(eligible, np.array(data.draw(scores)), 0.0)
+    by_edges = graph_signal(Adjacency(next=next_pairs(previous)), base, eligible)
+    steps = chain_steps(previous, eligible)
+    assert steps is not None
+    by_steps = graph_signal(Adjacency(next_steps=steps), base, eligible)
+    assert by_steps[eligible].tolist() == by_edges[eligible].tolist()
+    assert not by_steps[~eligible].any()
 
 
 def test_a_weak_neighbour_lends_over_two_steps_too() -> None:
