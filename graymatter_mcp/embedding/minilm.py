@@ -53,7 +53,10 @@ class MiniLM:
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
         self._first, self._last = self._tokenizer.encode("").ids
-        self._encoder = BertEncoder(map_tensors(directory), read_config(directory))
+        tensors = map_tensors(directory)
+        self._encoder = BertEncoder(tensors.by_name, read_config(directory))
+        # The layers have weights of their own by now, laid out for the products.
+        tensors.page_out()
 
     def embed(self, texts: Sequence[str]) -> list[Windows]:
         """Embed each text in windows of 256 tokens; shape (windows, 384), order kept.

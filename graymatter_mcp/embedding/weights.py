@@ -5,13 +5,18 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import json
+import mmap
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypedDict, cast
+from typing import TYPE_CHECKING, Final, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graymatter_mcp.embedding.base import EmbeddingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Tensor = NDArray[np.float32]
 
@@ -92,19 +97,35 @@ def read_config(directory: Path) -> BertConfig:
     )
 
 
-def map_tensors(directory: Path) -> dict[str, Tensor]:
-    """Map the float32 tensors of a verified directory; read-only views, paged in on use.
+@dataclass(frozen=True, slots=True)
+class MappedTensors:
+    """The float32 tensors of a file, by name; read-only views, paged in on use."""
+
+    by_name: Mapping[str, Tensor]
+    _file: mmap.mmap
+
+    def page_out(self) -> None:
+        """Give back the memory of what was read, where the system can; views come back on use."""
+        if hasattr(mmap, "MADV_DONTNEED"):
+            self._file.madvise(mmap.MADV_DONTNEED)
+
+
+def map_tensors(directory: Path) -> MappedTensors:
+    """Map the float32 tensors of a verified directory.
 
     Layout of the file: eight bytes with the length of the header, little-endian; a JSON header
     with dtype, shape and offsets per tensor; the values, row by row.
     """
-    raw = np.memmap(directory / "model.safetensors", dtype=np.uint8, mode="r")
+    with (directory / "model.safetensors").open("rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    raw = np.frombuffer(mapped, np.uint8)
     start = 8 + int(raw[:8].view("<u8")[0])
     header = json.loads(raw[8:start].tobytes())
-    return {
+    tensors = {
         name: raw[start + entry["data_offsets"][0] : start + entry["data_offsets"][1]]
         .view("<f4")
         .reshape(entry["shape"])
         for name, entry in header.items()
         if name != "__metadata__" and entry["dtype"] == "F32"
     }
+    return MappedTensors(tensors, mapped)

@@ -65,3 +65,22 @@ def test_a_package_without_files_is_told_as_missing_files(
     monkeypatch.setattr(weights.importlib.util, "find_spec", find_empty)
     with pytest.raises(WeightsError, match=r"lacks model\.safetensors"):
         bundled_model()
+
+
+@pytest.mark.skipif(not Path("/proc/self/smaps").exists(), reason="memory is told elsewhere")
+def test_the_file_of_the_model_does_not_stay_in_memory_beside_the_layers() -> None:
+    """Issue 3: the layers have weights of their own; of the file, words come back as asked for."""
+    before_kb = _resident_kb("model.safetensors")
+    model = MiniLM()
+    assert _resident_kb("model.safetensors") - before_kb < 1024
+    assert model.embed(["Deploys need two approvals."])[0].shape == (1, 384)
+
+
+def _resident_kb(name: str) -> int:
+    found, is_meant = 0, False
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
+        if line[0].islower() or line[0].isdigit():
+            is_meant = line.endswith(name)
+        elif is_meant and line.startswith("Rss:"):
+            found += int(line.split()[1])
+    return found
