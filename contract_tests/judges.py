@@ -27,6 +27,7 @@ PYTHON_JUDGES: Final = (
     "jbt-mcpcheck==0.1.1",
     "mcp-authlab==0.2.2",
     "mcp-server-lint[runtime]==0.35.7",
+    "schemathesis==4.32.5",
 )
 
 SCENARIOS: Final = {

@@ -138,7 +138,8 @@ def _text(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
 
 def _integer(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:
     low, high = schema.get("minimum", -9), schema.get("maximum", 2**31)
-    return st.one_of(st.integers(low, high), st.integers(low, high).map(str))
+    whole = st.integers(low, high)
+    return st.one_of(whole, whole.map(str), whole.map(float))
 
 
 def _number(schema: Mapping[str, Any]) -> st.SearchStrategy[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -191,3 +192,27 @@ def test_the_fuzz_of_mcp_doctor_finds_nothing(
     done = judges.run(words, first_in_path=python_judges, cwd=tmp_path, **environment())
     assert done.returncode == 0, done.stdout + done.stderr
     assert "100" in done.stdout
+
+
+@promise("interop:schemathesis")
+def test_schemathesis_finds_no_answer_that_the_description_does_not_tell(
+    python_judges: Path, guarded: HttpServer, tmp_path: Path
+) -> None:
+    """Issue 5: statuses, media types, headers and bodies of answers to 10,000 requests and more."""
+    checks = (
+        *("not_a_server_error", "status_code_conformance", "content_type_conformance"),
+        *("response_schema_conformance", "response_headers_conformance", "unsupported_method"),
+    )
+    description = f"http://{guarded.host}:{guarded.port}/openapi.json"
+    words = ("run", description, "-H", f"Authorization: Bearer {SERVER_TOKEN}", "--no-color")
+    amount = ("--phases", "coverage,fuzzing", "--max-examples", "120", "--seed", "7")
+    done = judges.run(
+        [python_judges / "schemathesis", *words, *amount, "--checks", ",".join(checks)],
+        first_in_path=python_judges,
+        cwd=tmp_path,
+    )
+    assert done.returncode == 0, done.stdout[-4000:]
+    told = re.search(r"(\d+) generated, (\d+) passed", done.stdout)
+    assert told is not None, done.stdout[-4000:]
+    assert told[1] == told[2]
+    assert int(told[1]) >= 10_000

@@ -172,6 +172,8 @@ def test_harmless_spellings_of_recent_are_taken(plane: Plane) -> None:
     assert plane.alike("recent", includeNamespaces=["__shared__"]) == {"results": []}
     eight = plane.alike("recent", **{**dict.fromkeys(names), "namespace": shelf, "k": "8"})
     assert [item["id"] for item in eight["results"]] == ids[:0:-1]
+    assert plane.alike("recent", namespace=shelf, k=8.0) == eight
+    assert plane.alike("hygiene", k=8.0) == plane.alike("hygiene", k=8)
     assert plane.rest("POST", "/v1/recent", dict.fromkeys(names)).status == 200
 
 

@@ -77,5 +77,9 @@ ROWS: Final[Mapping[str, Promise]] = {
         "issue:4",
         "`mcp-authlab`, signed in at an issuer that we trust, finds no failure.",
     ),
+    "interop:schemathesis": Promise(
+        "issue:5",
+        "10,000 requests made from `/openapi.json` get no 500 and no answer but those it tells.",
+    ),
     "interop:doctor": Promise("issue:4", "The fuzz of mcp-doctor finds nothing."),
 }

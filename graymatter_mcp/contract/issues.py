@@ -74,8 +74,9 @@ def in_order(found: set[Issue]) -> tuple[Issue, ...]:
 def coerced(name: str, body: object) -> Any:
     """Return a body as the schema wants it, as far as that is harmless.
 
-    A field that is null is absent, a decimal string stands for the number that its field takes,
-    and unknown keys go unless the operation refuses them. What is no object stays as it is.
+    A field that is null is absent, a decimal string stands for the number that its field takes, an
+    integer that was written as 8.0 is one, and unknown keys go unless the operation refuses them.
+    What is no object stays as it is.
 
     Args:
         name: Of the operation.
@@ -109,6 +110,8 @@ def _coerced(schema: Schema, value: object) -> object:
         return [_coerced(schema["items"], item) for item in cast("list[object]", value)]
     if kind == "integer" and isinstance(value, str) and _INTEGER.fullmatch(value):
         return int(value)
+    if kind == "integer" and isinstance(value, float) and value.is_integer():
+        return int(value)  # 8.0 is an integer to JSON Schema, and none to whoever counts with it
     if kind == "number" and isinstance(value, str) and _NUMBER.fullmatch(value):
         return float(value)
     return cast("object", value)

@@ -138,11 +138,18 @@ def test_values_inside_free_objects_stay() -> None:
         ("1_0", "1_0"),
         ("1e1", "1e1"),
         ("9" * 5000, "9" * 5000),
+        (8.0, 8),
+        (-0.0, 0),
+        (1.5, 1.5),
+        (float("inf"), float("inf")),
+        (True, True),
     ],
 )
-def test_only_decimal_strings_are_numbers(sent: str, read: object) -> None:
-    """Data plane, 2.5: no other coercion."""
-    assert coerced("rest/recent", {"k": sent}) == {"k": read}
+def test_only_decimal_strings_and_whole_floats_are_integers(sent: object, read: object) -> None:
+    """Data plane, 2.5: no other coercion; 8.0 is an integer to JSON Schema."""
+    found = coerced("rest/recent", {"k": sent})
+    assert found == {"k": read}
+    assert type(found["k"]) is type(read)
 
 
 @pytest.mark.parametrize("sent", ["nan", "inf", "1.5.2", "+1"])

@@ -24,12 +24,16 @@ _WORDS: Final = {
     403: "The caller may not do this.",
     404: "Nothing here has this name.",
     409: "What is stored stands against it.",
+    408: "The request did not arrive in time.",
     413: "The body is too large.",
     415: "The body is no JSON.",
     429: "Too many requests or writes; Retry-After says when.",
+    431: "The request line and headers are too large.",
     500: "A fault of the server; its log has more under the request id.",
     503: "Not now: the store or a part of it is away.",
 }
+_OF_ANY_REQUEST: Final = (408, 431)
+"""Answered before it is known which route is meant."""
 _KEY: Final = {
     "name": "Idempotency-Key",
     "in": "header",
@@ -158,7 +162,7 @@ def _responses(route: RouteContract, parts: _Parts) -> dict[str, Any]:
     for status in route.success:
         schema = None if route.response is None else parts.read(f"{folder}/response.json")
         answers[str(status)] = _answer(status, schema)
-    for status in route.errors:
+    for status in sorted({*route.errors, *_OF_ANY_REQUEST}):
         schema = parts.name(_ERROR)
         if status in route.failures:
             schema = {"oneOf": [parts.read(f"{folder}/{status}.json"), schema]}
