@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
-import json
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -13,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 import anyio
 
 from bench.baselines import append_and_sync, python_start
-from bench.client import SHELF, ServerFailedError
+from bench.client import SHELF
 from bench.doors import BUNDLED
 from bench.figures import Table
 from bench.fill import Vectors, fact_count, fill
-from bench.http import TOKEN, http_server
+from bench.http import http_server
+from bench.line import EVERYTHING, Line
 from bench.measure import durations_ms, summary
 from bench.texts import questions, sentences
 from graymatter_mcp import Config, Fact
@@ -43,14 +42,6 @@ if TYPE_CHECKING:
 _CHUNK: Final = 1_000
 _WARM_UP: Final = 20
 _NAMED: Final = 16
-_HEADERS: Final = {
-    "authorization": f"Bearer {TOKEN}",
-    "content-type": "application/json",
-    "accept": "application/json",
-    "mcp-protocol-version": "2025-11-25",
-}
-_ALL: Final = {"abstainBelow": 0, "minVectorScore": 0}
-"""Every question gets a full page: one that finds nothing is cheaper."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +62,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
             directory = base / str(size)
             fill(directory, size, vectors)
             with http_server(directory, BUNDLED) as (host, port):
-                rows = _calls(_Line(host, port), options.calls)
+                rows = _calls(Line(host, port), options.calls)
             tables.append(
                 Table(
                     title=f"{size:,} facts on one shelf, over REST, vectors included",
@@ -95,36 +86,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
     return tables
 
 
-class _Line:
-    """One connection that is kept."""
-
-    def __init__(self, host: str, port: int) -> None:
-        self._connection = http.client.HTTPConnection(host, port)
-        self._wait_for_model()
-
-    def _wait_for_model(self) -> None:
-        with anyio.from_thread.start_blocking_portal() as portal:
-            while self.rest("/v1/search", {"query": "ready", **_ALL}).get("degraded"):
-                portal.call(anyio.sleep, 0.1)
-
-    def rest(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """Call, and return the body of success."""
-        self._connection.request("POST", path, json.dumps(body), _HEADERS)
-        answer = self._connection.getresponse()
-        told = json.loads(answer.read())
-        if answer.status not in (200, 201):
-            raise ServerFailedError(f"{path} was answered {answer.status}")
-        return told
-
-    def add(self, text: str) -> None:
-        """Store a fact through the core's tool."""
-        params = {"name": "memory_add", "arguments": {"agent_id": SHELF, "text": text}}
-        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-        if self.rest("/mcp", message)["result"].get("isError"):
-            raise ServerFailedError("memory_add failed")
-
-
-def _calls(line: _Line, calls: int) -> list[Row]:
+def _calls(line: Line, calls: int) -> list[Row]:
     number = calls + _WARM_UP
 
     def timed(what: str, call: Callable[[str], object], texts: Iterator[str]) -> Row:
@@ -135,10 +97,12 @@ def _calls(line: _Line, calls: int) -> list[Row]:
 
     shelf_name = {"namespace": SHELF}
     return [
-        timed("search", posted("/v1/search", "query", **_ALL), questions(number, "plane search")),
+        timed(
+            "search", posted("/v1/search", "query", **EVERYTHING), questions(number, "plane search")
+        ),
         timed(
             "context",
-            posted("/v1/context", "message", **_ALL),
+            posted("/v1/context", "message", **EVERYTHING),
             questions(number, "plane context"),
         ),
         timed("memory_add over HTTP", line.add, sentences(number, "plane add")),

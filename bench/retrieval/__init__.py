@@ -12,8 +12,10 @@ from bench.figures import Row, Table
 from bench.retrieval.ablation import WEIGHTS, parts_of, without
 from bench.retrieval.abstention import curve
 from bench.retrieval.asking import SURFACES, Asker
+from bench.retrieval.bm25_alone import BASELINE, Bm25Alone
 from bench.retrieval.conversations import FACTS, load
 from bench.retrieval.scores import Score, interval, mean, score
+from bench.retrieval.wire import WireAsker
 
 if TYPE_CHECKING:
     import argparse
@@ -30,12 +32,15 @@ BY_CATEGORY: Final = ("R@10", "MRR")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what this benchmark can be told."""
     parser.add_argument("data", type=Path, help="conversations with questions, in LoCoMo's form")
-    parser.add_argument("--surface", default=",".join(SURFACES), help="what is asked")
+    parser.add_argument(
+        "--surface", default=",".join((*SURFACES, BASELINE)), help="what is asked; bm25 compares"
+    )
     parser.add_argument("--facts", default=",".join(FACTS), help="what is stored")
     parser.add_argument("--mode", default=",".join(MODES), help="with vectors, by words alone")
     parser.add_argument(
         "--degraded", dest="mode", action="store_const", const=MODES[1], help="--mode words"
     )
+    parser.add_argument("--wire", action="store_true", help="ask over HTTP: core, plane or context")
     parser.add_argument("--abstention", action="store_true", help="ask what it cannot answer")
     parser.add_argument(
         "--ablation", action="store_true", help="leave out one part of the recipe after another"
@@ -50,6 +55,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
         for facts in options.facts.split(",")
         for surface in options.surface.split(",")
         for mode in options.mode.split(",")
+        if surface != BASELINE or mode == MODES[1]
     ]
 
 
@@ -61,11 +67,12 @@ async def _table(
     mode: str,
 ) -> Table:
     with TemporaryDirectory(dir=options.dir) as directory:
-        async with Asker(
+        kind = Bm25Alone if surface == BASELINE else WireAsker if options.wire else Asker
+        async with kind(
             Path(directory), surface, vectors=options.vectors, has_model=mode == MODES[0]
         ) as asker:
             await asker.store(conversations)
-            title = f"{surface}, {facts}, {mode}"
+            title = f"{surface}{' over HTTP' if options.wire else ''}, {facts}, {mode}"
             if options.abstention:
                 return await curve(asker, conversations, title)
             rows = list(_rows(await _scores(asker, conversations)))

@@ -17,7 +17,7 @@ _PATCHES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "irregular": ((tokens, "BASE_OF", {}),),
     "subject": ((core_lists, "_ABOUT", 0.0),),
     "short": ((core_lists, "FULL_TOKENS", 1), (fusion, "FULL_TOKENS", 1)),
-    "end": ((core_lists, "_KEYWORD_FLOOR", 0.0),),
+    "end": ((core_lists, "_KEYWORD_FLOOR", 0.0), (core_lists, "_ALONE_FLOOR", 0.0)),
     "graph": (),
 }
 """What becomes of a module's constant without a part."""

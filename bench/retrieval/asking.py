@@ -42,7 +42,7 @@ class Asker:
 
     Args:
         directory: Empty.
-        surface: One of `SURFACES`.
+        surface: One of `SURFACES`; what is none of them stores through the core.
         vectors: File that keeps vectors of texts between runs; None for none.
         has_model: Whether the engine has the bundled model, or none.
     """
@@ -51,7 +51,7 @@ class Asker:
         self, directory: Path, surface: str, *, vectors: Path | None, has_model: bool
     ) -> None:
         self._directory = directory
-        self.is_plane = SURFACES.index(surface) == 1
+        self.is_plane = surface == SURFACES[1]
         """Whether the data plane is asked, not the core."""
         self._vectors = vectors
         self._model = BUNDLED_MODEL if has_model else _NO_MODEL

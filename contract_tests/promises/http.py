@@ -79,7 +79,7 @@ ROWS: Final[Mapping[str, Promise]] = {
     ),
     "interop:schemathesis": Promise(
         "issue:5",
-        "10,000 requests made from `/openapi.json` get no 500 and no answer but those it tells.",
+        "Of 10,000 requests made from `/openapi.json` none gets a 500 or what it does not tell.",
     ),
     "interop:doctor": Promise("issue:4", "The fuzz of mcp-doctor finds nothing."),
 }

@@ -85,11 +85,14 @@ class Asked:
             newness=self.newness,
         )
 
-    def keyword(self, restrict: NDArray[np.bool_] | None) -> NDArray[np.float64] | None:
+    def keyword(
+        self, restrict: NDArray[np.bool_] | None, *, is_alone: bool
+    ) -> NDArray[np.float64] | None:
         """Return what the keyword list ranks by; None where there is nothing to rank.
 
         Args:
             restrict: The only rows that may be ranked; None for all.
+            is_alone: Whether there is no vector list.
         """
         snapshot = self.snapshot
         if not self.terms or not snapshot.count:
@@ -109,7 +112,13 @@ class Asked:
             previous=snapshot.previous,
             eligible=snapshot.eligible,
         )
-        return keyword_scores(scores, about=self.about, newness=self.newness, restrict=restrict)
+        return keyword_scores(
+            scores,
+            about=self.about,
+            newness=self.newness,
+            restrict=restrict,
+            is_alone=is_alone,
+        )
 
 
 def _told_on(snapshot: Snapshot, days: Days) -> tuple[NDArray[np.int32], NDArray[np.float64]]:

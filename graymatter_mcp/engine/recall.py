@@ -173,7 +173,7 @@ class Recaller:
                 age_order=snapshot.age_order,
                 id_order=snapshot.id_order,
                 levels=snapshot.levels,
-                keyword=asked.keyword(restrict),
+                keyword=asked.keyword(restrict, is_alone=similarity is None),
                 similarity=similarity,
                 restrict=restrict,
             ),

@@ -20,6 +20,9 @@ _NEWEST: Final = 0.2
 _KEYWORD_FLOOR: Final = 0.35
 """Share of the best BM25 below which the keyword list ends: what stands behind shares a common
 word with the query, and each place in a list counts."""
+_ALONE_FLOOR: Final = 0.5
+"""The same where no vector list stands beside it: then a newer fact passes an older one by recency
+from several places behind."""
 
 
 def keyword_scores(
@@ -28,6 +31,7 @@ def keyword_scores(
     about: NDArray[np.bool_] | None,
     newness: NDArray[np.float64] | None,
     restrict: NDArray[np.bool_] | None,
+    is_alone: bool = False,
 ) -> NDArray[np.float64]:
     """Return the scores that the keyword list ranks by; 0.0 is not ranked.
 
@@ -37,6 +41,7 @@ def keyword_scores(
         newness: In (0, 1], 1 for the newest; None when the query does not ask for it.
         restrict: The only rows that may be ranked; None for all. Identifiers were asked for then,
             and every fact that holds them is ranked.
+        is_alone: Whether there is no vector list.
 
     Source: contract 5.3 and the decision on the lists of the core.
     """
@@ -47,7 +52,8 @@ def keyword_scores(
         raised = raised * (1.0 + _NEWEST * newness)
     if restrict is not None:
         return raised
-    return np.where(raised >= _KEYWORD_FLOOR * raised.max(initial=0.0), raised, 0.0)
+    floor = _ALONE_FLOOR if is_alone else _KEYWORD_FLOOR
+    return np.where(raised >= floor * raised.max(initial=0.0), raised, 0.0)
 
 
 def similarities(

@@ -8,6 +8,8 @@ from typing import Final
 
 import pytest
 
+from bench.__main__ import parser
+from bench.retrieval import measure
 from bench.retrieval.ablation import PARTS, parts_of, without
 from bench.retrieval.conversations import Question, load
 from bench.retrieval.scores import Score, interval, mean, score
@@ -82,3 +84,22 @@ def test_a_part_is_left_out_only_while_a_run_is_without_it() -> None:
         assert (context.ONE_STEP, core_lists.FULL_TOKENS) == (0.0, 1)
     assert before == (context.ONE_STEP, core_lists.FULL_TOKENS)
     assert set(parts_of("core")) | set(parts_of("plane")) == set(PARTS)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--surface", "core,plane,bm25"],
+        ["--surface", "core,plane,context", "--wire"],
+    ],
+    ids=["in process", "over HTTP"],
+)
+def test_every_surface_is_asked_and_finds_what_is_there(asked: list[str], tmp_path: Path) -> None:
+    """Issue 6: core by MCP, search and context by REST, and BM25 alone to compare with."""
+    told = ["--dir", str(tmp_path), "--facts", "turns", "--mode", "words", *asked]
+    tables = measure(parser().parse_args(["retrieval", str(DATA), *told]))
+    assert [table.title.split()[0].rstrip(",") for table in tables] == asked[1].split(",")
+    for table in tables:
+        found = {row.what: row.value for row in table.rows}
+        assert found["R@5"] == 1.0
+        assert found["MRR"] > 0.5

@@ -36,7 +36,7 @@ def test_an_answer_gains_the_words_of_the_question_before_it(desk: Desk) -> None
     desk.add("And what about the ferry to the island?")
     answer = desk.add("It leaves the harbour at ten o'clock")
     ranks = {one.text: one.ranks.keyword_rank for one in desk.receipts("ferry harbour")}
-    assert ranks[answer.text] < ranks["The harbour opens at nine o'clock"]
+    assert 0 < ranks[answer.text] < (ranks["The harbour opens at nine o'clock"] or len(ranks))
     assert ranks["So much for all that"] == 0
 
 

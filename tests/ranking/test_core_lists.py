@@ -12,10 +12,13 @@ ALL = np.ones(4, np.bool_)
 
 
 def test_the_keyword_list_ends_where_facts_share_only_common_words() -> None:
-    """ADR 0047: below 0.35 of the best."""
+    """ADR 0047: below 0.35 of the best, or below half of it where no vector list stands by."""
     scores = np.array([2.0, 0.7, 0.69, 0.0])
     found = keyword_scores(scores, about=None, newness=None, restrict=None)
     assert found.tolist() == [2.0, 0.7, 0.0, 0.0]
+    scores = np.array([2.0, 1.0, 0.99, 0.0])
+    alone = keyword_scores(scores, about=None, newness=None, restrict=None, is_alone=True)
+    assert alone.tolist() == [2.0, 1.0, 0.0, 0.0]
 
 
 def test_every_fact_that_holds_the_identifiers_asked_for_is_ranked() -> None:
