@@ -85,6 +85,9 @@ ROWS: Final[Mapping[str, Promise]] = {
         "3.2", "`retrieval` is there exactly when confidence played a part."
     ),
     "vectors:meaning": Promise("5.3", "A fact is found by meaning."),
+    "vectors:own-model": Promise(
+        "issue:6", "With a multilingual model by setting a fact is found in another language."
+    ),
     "vectors:filter-first": Promise("5.1", "A filter takes facts out of the vector list too."),
     "vectors:degraded-is-said": Promise("2.5", "An answer without vectors says so."),
     "alias:payload": Promise("3.4", "An alias returns the pair as sent."),
