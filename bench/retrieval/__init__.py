@@ -49,13 +49,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def measure(options: argparse.Namespace) -> list[Table]:
-    """Store every conversation on a shelf of its own, then ask its questions there."""
+    """Store every conversation on a shelf of its own, then ask its questions there.
+
+    Raises:
+        ValueError: Parts are to be left out of a server, which is another process.
+    """
+    if options.wire and options.ablation:
+        raise ValueError("--ablation works in process: leave --wire out")
     return [
         anyio.run(_table, options, load(options.data, facts), facts, surface, mode)
         for facts in options.facts.split(",")
         for surface in options.surface.split(",")
         for mode in options.mode.split(",")
-        if surface != BASELINE or mode == MODES[1]
+        # The baseline has no vectors, no parts and no doubts.
+        if surface != BASELINE
+        or (mode == MODES[1] and not (options.ablation or options.abstention))
     ]
 
 
