@@ -211,11 +211,10 @@ class Searcher:
             return None
 
     def _adjacency(self, corpus: Corpus, until: datetime | None) -> Adjacency:
-        steps = corpus.steps
         links = links_of(self._store, corpus, until)
         return Adjacency(
-            next=next_pairs(corpus.previous) if steps is None else next_pairs(corpus.previous[:0]),
-            next_steps=steps,
+            next=next_pairs(corpus.previous if corpus.steps is None else corpus.previous[:0]),
+            next_steps=corpus.steps,
             links=np.array([(a, b) for a, b, _ in links], np.int64).reshape(-1, 2),
             link_strengths=np.array([strength for *_, strength in links], np.float64),
         )
