@@ -15,7 +15,7 @@ from bench.retrieval.asking import SURFACES, Asker
 from bench.retrieval.bm25_alone import BASELINE, Bm25Alone
 from bench.retrieval.conversations import FACTS, load
 from bench.retrieval.scores import Score, interval, mean, score
-from bench.retrieval.wire import WireAsker
+from bench.retrieval.wire import WIRE_SURFACES, WireAsker
 
 if TYPE_CHECKING:
     import argparse
@@ -52,14 +52,19 @@ def measure(options: argparse.Namespace) -> list[Table]:
     """Store every conversation on a shelf of its own, then ask its questions there.
 
     Raises:
-        ValueError: Parts are to be left out of a server, which is another process.
+        ValueError: A surface is not known there, or parts are to be left out of a server, which is
+            another process.
     """
+    surfaces = options.surface.split(",")
+    known = (*(WIRE_SURFACES if options.wire else SURFACES), BASELINE)
+    if not set(surfaces) <= set(known):
+        raise ValueError(f"--surface takes {', '.join(known)}")
     if options.wire and options.ablation:
         raise ValueError("--ablation works in process: leave --wire out")
     return [
         anyio.run(_table, options, load(options.data, facts), facts, surface, mode)
         for facts in options.facts.split(",")
-        for surface in options.surface.split(",")
+        for surface in surfaces
         for mode in options.mode.split(",")
         # The baseline has no vectors, no parts and no doubts.
         if surface != BASELINE

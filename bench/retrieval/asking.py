@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from graymatter_mcp.store.base import PendingVector
 
 SURFACES: Final = ("core", "plane")
-_NO_MODEL: Final = "none"
+NO_MODEL: Final = "none"
 _SETTLE_S: Final = 600.0
 _MANY: Final = 1_000_000
 
@@ -54,7 +54,7 @@ class Asker:
         self.is_plane = surface == SURFACES[1]
         """Whether the data plane is asked, not the core."""
         self._vectors = vectors
-        self._model = BUNDLED_MODEL if has_model else _NO_MODEL
+        self._model = BUNDLED_MODEL if has_model else NO_MODEL
         self._keys: dict[tuple[str, str], str] = {}
         self._opened: OwnedMemory | None = None
         self._weights: dict[str, float] = {}
@@ -71,7 +71,7 @@ class Asker:
     async def store(self, conversations: Sequence[Conversation]) -> None:
         """Store every fact through the surface, and its vector where there is a model."""
         await self._fill(conversations)
-        if self._model != _NO_MODEL:
+        if self._model != NO_MODEL:
             _give_vectors(self._directory, self._vectors)
         await self.reopen()
 
@@ -90,7 +90,7 @@ class Asker:
 
     async def _fill(self, conversations: Sequence[Conversation]) -> None:
         # Without a model, so that no thread makes vectors that a file may hold already.
-        config = Config(data_dir=self._directory, model=_NO_MODEL, consolidate_threshold=_MANY)
+        config = Config(data_dir=self._directory, model=NO_MODEL, consolidate_threshold=_MANY)
         opened = open_memory(config)
         for one in conversations:
             for key, text in one.facts.items():

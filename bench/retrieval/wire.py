@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.http import http_server
 from bench.line import Line
-from bench.retrieval.asking import SURFACES, Asker
+from bench.retrieval.asking import NO_MODEL, SURFACES, Asker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +32,6 @@ class WireAsker(Asker):
         super().__init__(directory, surface, vectors=vectors, has_model=has_model)
         self.is_plane = surface != SURFACES[0]
         self._is_context = surface == WIRE_SURFACES[-1]
-        self._has_model = has_model
         self._server = ExitStack()
 
     async def __aexit__(self, *_: object) -> None:
@@ -48,7 +47,7 @@ class WireAsker(Asker):
         self._server.close()
         self._weights = dict(weights or {})
         host, port = self._server.enter_context(http_server(self._directory, self._model))
-        self._line = Line(host, port, has_model=self._has_model)
+        self._line = Line(host, port, has_model=self._model != NO_MODEL)
         self._server.callback(self._line.close)
 
     async def ask(self, shelf: str, query: str, k: int) -> list[str]:
@@ -59,14 +58,7 @@ class WireAsker(Asker):
         return [self._keys[shelf, one["provenance"]["fact_id"]] for one in told["explained"]]
 
     async def is_weak(self, shelf: str, query: str, k: int, floor: float | None) -> bool:
-        """Whether the answer is empty, or says that it may not be one.
-
-        Args:
-            shelf: Where to ask.
-            query: What to ask.
-            k: Facts at most.
-            floor: Of the data plane; None takes the model's.
-        """
+        """See `Asker.is_weak`."""
         if self.is_plane:
             floors = {} if floor is None else {"abstainBelow": floor}
             return not self._found(shelf, query, k, **floors)

@@ -103,3 +103,10 @@ def test_every_surface_is_asked_and_finds_what_is_there(asked: list[str], tmp_pa
         found = {row.what: row.value for row in table.rows}
         assert found["R@5"] == 1.0
         assert found["MRR"] > 0.5
+
+
+@pytest.mark.parametrize("asked", [["--surface", "context"], ["--wire", "--ablation"]])
+def test_what_cannot_be_asked_so_is_refused(asked: list[str]) -> None:
+    """Issue 6: a figure under the name of another surface would be worse than none."""
+    with pytest.raises(ValueError, match=r"--surface takes|leave --wire out"):
+        measure(parser().parse_args(["retrieval", str(DATA), "--facts", "turns", *asked]))
