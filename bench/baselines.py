@@ -6,11 +6,16 @@ import os
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
+from time import perf_counter
 from typing import Final
 
 from bench.figures import Row
 from bench.measure import durations_ms, summary
+from bench.texts import sentences
+from graymatter_mcp.embedding.minilm import MiniLM
 
 APPEND: Final = "raw append + fdatasync"
 START: Final = "python -c pass"
@@ -63,6 +68,25 @@ def resident_mb(pid: int) -> float | None:
         return None
     (kib,) = (int(line.split()[1]) for line in lines if line.startswith("VmRSS:"))
     return kib * 1024 / 1e6
+
+
+def embeddings_per_second(seconds: float = 3.0) -> Row:
+    """Embed sentences on every core and do nothing else: the ceiling of whatever needs a vector."""
+    cores = os.cpu_count() or 1
+    with ProcessPoolExecutor(cores, get_context("spawn")) as pool:
+        rates = pool.map(_embedded, [seconds] * cores, range(cores))
+        return Row(what="vectors made on all cores, nothing else", value=sum(rates))
+
+
+def _embedded(seconds: float, core: int) -> float:
+    model = MiniLM()
+    texts = sentences(1_000_000, f"core {core}")
+    model.embed([next(texts)])
+    count, start = 0, perf_counter()
+    while perf_counter() - start < seconds:
+        model.embed([next(texts)])
+        count += 1
+    return count / (perf_counter() - start)
 
 
 def per_second(append: Row) -> tuple[Row, ...]:

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from anyio.abc import SocketStream
-    from mcp.server.lowlevel import Server
+
+    from graymatter_mcp.surfaces.mcp.server import GraymatterServer
 
 logger = logging.getLogger(__name__)
 
@@ -146,7 +147,7 @@ class LinesDoor:
         self,
         token: str,
         hello: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]],
-        build: Callable[[Toolsets], Server[Any]],
+        build: Callable[[Toolsets], GraymatterServer],
         leave: Callable[[], None],
     ) -> None:
         """Prepare.
@@ -199,7 +200,7 @@ class LinesDoor:
                     "a connection ends: %s at %s:%d", type(exc).__name__, place.name, place.lineno
                 )
 
-    async def _converse(self, wire: _SocketWire, server: Server[Any]) -> None:
+    async def _converse(self, wire: _SocketWire, server: GraymatterServer) -> None:
         # No limit of ours: the bridge kept its own, and has lengthened lines by a key since.
         exchange = Exchange(wire, wire, max_line_bytes=NO_LIMIT)
         self._exchanges.add(exchange)
@@ -210,14 +211,14 @@ class LinesDoor:
         finally:
             self._exchanges.discard(exchange)
 
-    async def _receive(self, wire: _SocketWire) -> Server[Any] | None:
+    async def _receive(self, wire: _SocketWire) -> GraymatterServer | None:
         self._greetings += 1
         try:
             return await self._greet(wire)
         finally:
             self._greetings -= 1
 
-    async def _greet(self, wire: _SocketWire) -> Server[Any] | None:
+    async def _greet(self, wire: _SocketWire) -> GraymatterServer | None:
         """Exchange greetings; return the server that the peer shall have, if any."""
         with anyio.move_on_after(_HELLO_TIMEOUT_S):
             hello = await wire.receive_hello()
@@ -226,7 +227,7 @@ class LinesDoor:
                 refusal = {"graymatter": "refused", "reason": UNAUTHORIZED}
                 await wire.send(json.dumps(refusal).encode() + b"\n")
                 return None
-            server: Server[Any] | None = None
+            server: GraymatterServer | None = None
             answer = await self._hello(hello)
             if answer["graymatter"] == "hello":
                 try:

@@ -26,12 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from mcp.server.lowlevel import Server
-
     from graymatter_mcp.engine.base import Memory
     from graymatter_mcp.owner.doors import Toolsets
     from graymatter_mcp.owner.election import Ownership
     from graymatter_mcp.surfaces.http.routes import Route
+    from graymatter_mcp.surfaces.mcp.server import GraymatterServer
 
 logger = logging.getLogger(__name__)
 
@@ -49,7 +48,7 @@ class StdioClient(Protocol):
         """Read no further."""
         ...
 
-    async def serve(self, server: Server[Any], lifespan_state: object) -> None:
+    async def serve(self, server: GraymatterServer, lifespan_state: object) -> None:
         """Serve until the client leaves."""
         ...
 
@@ -79,7 +78,7 @@ class OwnerProcess:
         memory: Memory,
         ownership: Ownership,
         directory: Path,
-        build: Callable[[Toolsets], Server[Any]],
+        build: Callable[[Toolsets], GraymatterServer],
         *,
         version: str,
         idle_exit_s: float,

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import anyio
 import pytest
-from mcp.server.lowlevel import Server
 
 from contract_tests.processes import (
     connected,
@@ -25,6 +24,7 @@ from contract_tests.wire import environment, graymatter
 from graymatter_mcp.bridge.link import attend
 from graymatter_mcp.owner.client import Presence, RemoteMemory, ask_owner, is_owned
 from graymatter_mcp.owner.doors import LinesDoor, address_of, bind_doors, listen
+from graymatter_mcp.surfaces.mcp.server import GraymatterServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,5 +135,5 @@ def test_a_client_greeted_while_the_owner_was_asked_to_leave_does_not_hold_it(
     anyio.run(main)
 
 
-def _server(_toolsets: tuple[str, ...]) -> Server[Any]:
-    return Server("t")
+def _server(_toolsets: tuple[str, ...]) -> GraymatterServer:
+    return GraymatterServer("t")

@@ -10,7 +10,7 @@ from functools import partial
 from importlib import metadata
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import anyio
 
@@ -27,8 +27,6 @@ from graymatter_mcp.surfaces.rest.routes import rest_routes
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mcp.server.lowlevel import Server
-
     from graymatter_mcp.contract.load import Bundle
     from graymatter_mcp.engine.faces import TwoFacedMemory
     from graymatter_mcp.model.config import Config
@@ -36,9 +34,9 @@ if TYPE_CHECKING:
     from graymatter_mcp.owner.election import Ownership
     from graymatter_mcp.owner.process import RemoteDoor, StdioClient
     from graymatter_mcp.settings import Settings
-    from graymatter_mcp.surfaces.mcp.server import ToolCalls
+    from graymatter_mcp.surfaces.mcp.server import GraymatterServer, ToolCalls
 
-    OpenRemote = Callable[[TwoFacedMemory, Bundle, Callable[[], Server[Any]]], RemoteDoor]
+    OpenRemote = Callable[[TwoFacedMemory, Bundle, Callable[[], GraymatterServer]], RemoteDoor]
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +121,7 @@ class _Servers:
         self._version = version
         self._dispatchers: dict[Toolsets, Dispatcher] = {}
 
-    def __call__(self, toolsets: Toolsets) -> Server[Any]:
+    def __call__(self, toolsets: Toolsets) -> GraymatterServer:
         """Make one; what checks the calls is shared by all connections of the same toolsets."""
         bundle = load_bundle(toolsets)
         if toolsets not in self._dispatchers:
@@ -133,7 +131,7 @@ class _Servers:
         return server_of_one_client(bundle, self._dispatchers[toolsets], self._version)
 
 
-def server_of_one_client(bundle: Bundle, calls: ToolCalls, version: str) -> Server[Any]:
+def server_of_one_client(bundle: Bundle, calls: ToolCalls, version: str) -> GraymatterServer:
     """Build the server of one connection.
 
     However much one client asks, the next call of another is near.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graymatter_mcp.errors import InvalidArgumentError
 from graymatter_mcp.surfaces.access import Access, open_access
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from mcp.server.lowlevel import Server
-
     from graymatter_mcp.contract.load import Bundle
     from graymatter_mcp.engine.faces import TwoFacedMemory
     from graymatter_mcp.settings import Settings
     from graymatter_mcp.surfaces.cli.app import Invocation
     from graymatter_mcp.surfaces.http.listener import Listener
+    from graymatter_mcp.surfaces.mcp.server import GraymatterServer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,7 +115,7 @@ class _Door:
             _say(notice)
 
     def open(
-        self, memory: TwoFacedMemory, bundle: Bundle, build: Callable[[], Server[Any]]
+        self, memory: TwoFacedMemory, bundle: Bundle, build: Callable[[], GraymatterServer]
     ) -> Listener:
         """Listen."""
         # Imported on use: what comes before must answer a bad option at once.

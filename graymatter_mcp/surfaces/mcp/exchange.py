@@ -1,20 +1,18 @@
-"""One connection of lines: feeds the SDK's server, answers what it cannot, drains at the end.
+"""One connection of lines: reads requests, answers each in a task of its own, drains at the end.
 
-The SDK cancels what is in flight as soon as its input ends, correlates "7" with 7, loses one of
-two requests with equal ids on cancellation, and cannot name an id that is not clean text. So each
-request travels under a number of our own, and the input ends only when all are answered.
+Each request has a number of our own here: two may have the same id, "7" is not 7, and an id need
+not be clean text. The input ends only when all that was read is answered.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections import deque
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
+from typing import TYPE_CHECKING, Final, Protocol
 
 import anyio
-from mcp.server.runner import serve_dual_era_loop
-from mcp.shared.message import ServerMessageMetadata, SessionMessage
-from mcp_types import JSONRPCNotification, JSONRPCRequest
+from mcp.server.runner import modern_error_data
+from mcp_types import CONNECTION_CLOSED
 
 from graymatter_mcp.bridge.lines import (
     MAX_LINE_BYTES,
@@ -27,13 +25,15 @@ from graymatter_mcp.bridge.lines import (
     is_id,
     read_line,
 )
-from graymatter_mcp.surfaces.mcp.outgoing import Outgoing, SdkStream, Sink
+from graymatter_mcp.surfaces.mcp.outgoing import Outgoing, Sink
 from graymatter_mcp.surfaces.mcp.server import connection_session
+from graymatter_mcp.surfaces.mcp.session import Session
 
 if TYPE_CHECKING:
-    from mcp.server.lowlevel import Server
+    from anyio.abc import TaskGroup
 
     from graymatter_mcp.bridge.lines import JsonId
+    from graymatter_mcp.surfaces.mcp.server import GraymatterServer
 
 MAX_IN_FLIGHT: Final = 4096
 """Unanswered requests above which no further line is read."""
@@ -59,55 +59,58 @@ class Source(Protocol):
         ...
 
 
-class IncomingStream(SdkStream):
-    """Messages from the client; ends when all that was read is answered."""
+class Exchange:
+    """One client's connection, over any pair of byte ends."""
 
-    def __init__(self, source: Source, outgoing: Outgoing, max_line_bytes: int) -> None:
+    def __init__(self, source: Source, sink: Sink, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._source = source
-        self._outgoing = outgoing
+        self._outgoing = Outgoing(sink)
         self._max_line_bytes = max_line_bytes
         self._splitter = LineSplitter(max_line_bytes)
         self._lines: deque[bytes | Overlong] = deque()
         self._numbers: dict[JsonId, int] = {}
         self._count = 0
+        self._at_work: dict[int, anyio.CancelScope] = {}
         self._has_ended = False
         self._is_stopped = False
         self._reading: anyio.CancelScope | None = None
 
     def stop(self) -> None:
-        """Read no further; what was read is answered in a hurry."""
+        """Stop reading; `serve` returns once what was read is answered, within a second."""
         self._is_stopped = True
         if self._reading is not None:
             self._reading.cancel()
 
-    def __aiter__(self) -> Self:
-        """Iterate over the messages: what the SDK does."""
-        return self
+    async def serve(self, server: GraymatterServer, lifespan_state: object = None) -> None:
+        """Serve both protocol eras until the client leaves; everything read is answered."""
+        connection_session.set(uuid.uuid4().hex)
+        session = Session(server, lifespan_state)
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(self._write_out)
+            async with anyio.create_task_group() as calls:
+                while (line := await self._next_line()) is not None:
+                    await self._take(line, session, calls)
+                await self._drain()
+                calls.cancel_scope.cancel()
+            for number in list(self._outgoing.unanswered):
+                self._outgoing.refuse(number, CONNECTION_CLOSED, "Connection closed")
+            self._outgoing.close()
+            tasks.cancel_scope.deadline = anyio.current_time() + FLUSH_TIMEOUT_S
 
-    async def __anext__(self) -> SessionMessage:
-        """Return the next message, or end as `receive` does."""
-        try:
-            return await self.receive()
-        except anyio.EndOfStream:
-            raise StopAsyncIteration from None
+    async def _write_out(self) -> None:
+        await self._outgoing.run()
+        if self._outgoing.is_gone:
+            self.stop()
 
-    async def receive(self) -> SessionMessage:
-        """Wait for the next message for the server.
-
-        Raises:
-            EndOfStream: The input ended and every request is answered, or time is up.
-        """
+    async def _next_line(self) -> bytes | Overlong | None:
+        """Wait for the next line; None at the end of the input."""
         while True:
             await self._wait_for_room()
             if self._lines:
-                message = self._accept(self._lines.popleft())
-                if message is not None:
-                    return message
-            elif self._has_ended:
-                await self._drain()
-                raise anyio.EndOfStream
-            else:
-                await self._read()
+                return self._lines.popleft()
+            if self._has_ended:
+                return None
+            await self._read()
 
     async def _wait_for_room(self) -> None:
         out = self._outgoing
@@ -131,45 +134,53 @@ class IncomingStream(SdkStream):
             self._has_ended = True
             self._lines.extend(self._splitter.finish())
 
-    def _accept(self, line: bytes | Overlong) -> SessionMessage | None:
+    async def _take(self, line: bytes | Overlong, session: Session, calls: TaskGroup) -> None:
         match read_line(line, self._max_line_bytes):
             case Refusal() as refusal:
                 self._outgoing.put(error_message(refusal.id, refusal.code, refusal.message))
-                return None
             case Request() as request:
-                return self._number(request)
+                await session.open(request.method, request.params)
+                number = self._number(request)
+                calls.start_soon(self._answer, session, number, request)
+                if request.method == "initialize":
+                    # What was sent before it finds the session closed, what comes behind it open.
+                    await self._outgoing.wait_for(number)
             case Notification(method="notifications/cancelled") as notice:
-                return self._cancellation(notice)
+                self._cancel((notice.params or {}).get("requestId"))
             case Notification() as notice:
-                return SessionMessage(_notification(notice.method, notice.params))
+                await session.notify(notice.method, notice.params)
             case None:
-                return None
+                pass
 
-    def _number(self, request: Request) -> SessionMessage:
+    def _number(self, request: Request) -> int:
         self._count += 1
         number = self._count
         self._numbers[request.id] = number
+        self._at_work[number] = anyio.CancelScope()
         self._outgoing.unanswered[number] = request.id
         if len(self._numbers) > 2 * MAX_IN_FLIGHT:
             self._numbers = {name: n for n, name in self._outgoing.unanswered.items()}
+        return number
 
-        async def unanswered() -> None:
+    async def _answer(self, session: Session, number: int, request: Request) -> None:
+        scope = self._at_work[number]
+        with scope:
+            try:
+                result = await session.request(number, request.method, request.params)
+            except Exception as exc:  # noqa: BLE001 - the SDK's own mapping, which says nothing of it
+                error = modern_error_data(exc)
+                self._outgoing.refuse(number, error.code, error.message, error.data)
+            else:
+                self._outgoing.answer(number, result)
+        del self._at_work[number]
+        if scope.cancelled_caught:
             self._outgoing.drop(number)
 
-        # Constructed unchecked: `read_line` checked it, and pydantic refuses lone surrogates,
-        # which the tools answer better.
-        message = JSONRPCRequest.model_construct(
-            jsonrpc="2.0", id=number, method=request.method, params=request.params
-        )
-        return SessionMessage(message, ServerMessageMetadata(on_request_unanswered=unanswered))
-
-    def _cancellation(self, notice: Notification) -> SessionMessage | None:
-        params = notice.params or {}
-        name = params.get("requestId")
+    def _cancel(self, name: object) -> None:
+        """Stop a request that is still at work; it is never answered."""
         number = self._numbers.get(name) if is_id(name) else None
-        if number not in self._outgoing.unanswered:
-            return None
-        return SessionMessage(_notification(notice.method, {**params, "requestId": number}))
+        if number is not None and number in self._at_work:
+            self._at_work[number].cancel()
 
     async def _drain(self) -> None:
         out = self._outgoing
@@ -180,35 +191,3 @@ class IncomingStream(SdkStream):
                     waiting.deadline = min(waiting.deadline, soon)
                 with anyio.move_on_after(PEER_CHECK_S):
                     await out.wait_progress()
-
-
-class Exchange:
-    """One client's connection, over any pair of byte ends."""
-
-    def __init__(self, source: Source, sink: Sink, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
-        self._outgoing = Outgoing(sink)
-        self._incoming = IncomingStream(source, self._outgoing, max_line_bytes)
-
-    def stop(self) -> None:
-        """Stop reading; `serve` returns once what was read is answered, within a second."""
-        self._incoming.stop()
-
-    async def serve(self, server: Server[Any], lifespan_state: object = None) -> None:
-        """Serve both protocol eras until the client leaves; everything read is answered."""
-        connection_session.set(uuid.uuid4().hex)
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(self._write_out)
-            await serve_dual_era_loop(
-                server, self._incoming, self._outgoing, lifespan_state=lifespan_state
-            )
-            self._outgoing.close()
-            tasks.cancel_scope.deadline = anyio.current_time() + FLUSH_TIMEOUT_S
-
-    async def _write_out(self) -> None:
-        await self._outgoing.run()
-        if self._outgoing.is_gone:
-            self.stop()
-
-
-def _notification(method: str, params: dict[str, Any] | None) -> JSONRPCNotification:
-    return JSONRPCNotification.model_construct(jsonrpc="2.0", method=method, params=params)

@@ -7,13 +7,10 @@ about tools, revisions and envelopes comes from there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-import anyio
 from mcp.server.connection import Connection
 from mcp.server.runner import modern_error_data, serve_one
-from mcp.shared.exceptions import NoBackChannelError
 from mcp.shared.inbound import (
     ERROR_CODE_HTTP_STATUS,
     InboundLadderRejection,
@@ -22,7 +19,7 @@ from mcp.shared.inbound import (
 )
 from mcp.shared.message import ServerMessageMetadata
 from mcp.shared.transport_context import TransportContext
-from mcp_types import DEFAULT_NEGOTIATED_VERSION, HEADER_MISMATCH, PROTOCOL_VERSION_META_KEY
+from mcp_types import DEFAULT_NEGOTIATED_VERSION, HEADER_MISMATCH
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from graymatter_mcp.bridge.lines import (
@@ -37,17 +34,17 @@ from graymatter_mcp.bridge.lines import (
 )
 from graymatter_mcp.surfaces.http.messages import HttpAnswer, error_answer
 from graymatter_mcp.surfaces.mcp.answers import Remote
+from graymatter_mcp.surfaces.mcp.plain import plain_call
+from graymatter_mcp.surfaces.mcp.session import OneWay, has_envelope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mcp.server.lowlevel import Server
-    from mcp.shared.dispatcher import CallOptions
-    from mcp.shared.message import MessageMetadata
     from mcp_types import ErrorData
 
     from graymatter_mcp.bridge.lines import JsonId
     from graymatter_mcp.surfaces.http.messages import HttpRequest
+    from graymatter_mcp.surfaces.mcp.server import GraymatterServer
 
 VERSION_HEADER: Final = "mcp-protocol-version"
 ROUTING_HEADERS: Final = (VERSION_HEADER, "mcp-method", "mcp-name")
@@ -67,7 +64,7 @@ _CHANNEL: Final = TransportContext(kind="streamable-http", can_send_request=Fals
 class McpEndpoint:
     """Answers `POST /mcp`."""
 
-    def __init__(self, server: Server[Any], tools: frozenset[str]) -> None:
+    def __init__(self, server: GraymatterServer, tools: frozenset[str]) -> None:
         """Prepare.
 
         Args:
@@ -86,7 +83,7 @@ class McpEndpoint:
         message = read_body(request.body)
         version = request.headers.get(VERSION_HEADER)
         is_modern = (version is not None and version not in HANDSHAKE_PROTOCOL_VERSIONS) or (
-            _has_envelope(message)
+            isinstance(message, Request | Notification) and has_envelope(message.params)
         )
         if message is None:
             # An answer to us: nobody asked, and only the older era lets a client send one.
@@ -120,17 +117,30 @@ class McpEndpoint:
     async def _served(
         self, message: Request, request: HttpRequest, connection: Connection, *, is_modern: bool
     ) -> HttpAnswer:
-        exchange = _Exchange(message.id, ServerMessageMetadata(request_context=_remote(request)))
+        remote = _remote(request)
+        exchange = OneWay(
+            request_id=message.id,
+            transport=_CHANNEL,
+            message_metadata=ServerMessageMetadata(request_context=remote),
+        )
         note = self._note(message)
+        plain = None
+        if message.method == "tools/call":
+            plain = plain_call(message.params, is_modern=is_modern)
         try:
-            result = await serve_one(
-                self._server,
-                exchange,
-                message.method,
-                message.params,
-                connection=connection,
-                lifespan_state=None,
-            )
+            if plain is not None:
+                result = await self._server.call_plainly(
+                    plain, client=plain.client, remote=remote, is_modern=is_modern
+                )
+            else:
+                result = await serve_one(
+                    self._server,
+                    exchange,
+                    message.method,
+                    message.params,
+                    connection=connection,
+                    lifespan_state=None,
+                )
         except Exception as exc:  # noqa: BLE001 - the SDK's own mapping, which says nothing of it
             error = modern_error_data(exc)
             status = ERROR_CODE_HTTP_STATUS.get(error.code, 200) if is_modern else 200
@@ -145,37 +155,6 @@ class McpEndpoint:
 
 
 _METHODS: Final = frozenset({"initialize", "ping", "server/discover", "tools/list"})
-
-
-@dataclass
-class _Exchange:
-    """The SDK's `DispatchContext` of one request: the way back is the answer alone."""
-
-    request_id: Any
-    """As the client wrote it, which may be a number that the SDK's type does not know."""
-    message_metadata: MessageMetadata
-    transport: TransportContext = _CHANNEL
-    can_send_request: bool = False
-    cancel_requested: anyio.Event = field(default_factory=anyio.Event)
-
-    async def send_raw_request(
-        self,
-        method: str,
-        params: Mapping[str, Any] | None,
-        opts: CallOptions | None = None,
-    ) -> dict[str, Any]:
-        """Refuse: there is no way to ask the client."""
-        raise NoBackChannelError(method)
-
-    async def notify(
-        self, method: str, params: Mapping[str, Any] | None, opts: CallOptions | None = None
-    ) -> None:
-        """Drop it: an answer in JSON has no room for it."""
-
-    async def progress(
-        self, progress: float, total: float | None = None, message: str | None = None
-    ) -> None:
-        """Drop it, as above."""
 
 
 def read_body(body: bytes) -> Request | Notification | Refusal | None:
@@ -198,13 +177,6 @@ def _remote(request: HttpRequest) -> Remote:
     return Remote(
         subject=request.principal.subject, client=client, rights=rights, who=request.caller
     )
-
-
-def _has_envelope(message: object) -> bool:
-    if not isinstance(message, Request | Notification):
-        return False
-    meta = (message.params or {}).get("_meta")
-    return isinstance(meta, dict) and PROTOCOL_VERSION_META_KEY in meta
 
 
 def _acknowledged(version: str | None) -> HttpAnswer:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
-from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from graymatter_mcp.bridge.lines import INTERNAL_ERROR, encode, error_message
+from graymatter_mcp.bridge.lines import encode, error_message
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
-    from mcp.shared.message import SessionMessage
-
     from graymatter_mcp.bridge.lines import JsonId
 
 
@@ -30,28 +25,8 @@ class Sink(Protocol):
         ...
 
 
-class SdkStream:
-    """What the SDK asks of both stream ends besides the transfer."""
-
-    async def aclose(self) -> None:
-        """Nothing to free: the exchange outlives the SDK's loop to flush."""
-
-    async def __aenter__(self) -> Self:
-        """Enter; nothing to prepare."""
-        return self
-
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc_val: BaseException | None,
-        exc_tb: TracebackType | None,
-    ) -> bool | None:
-        """Leave; nothing to free."""
-        return None
-
-
-class Outgoing(SdkStream):
-    """Answers to the client; `send` never waits, so no cancellation can split or lose one."""
+class Outgoing:
+    """Answers to the client; `put` never waits, so no cancellation can split or lose one."""
 
     def __init__(self, sink: Sink) -> None:
         self.is_gone = False
@@ -61,25 +36,16 @@ class Outgoing(SdkStream):
         self._lines: deque[bytes] = deque()
         self._is_closing = False
         self._more = anyio.Event()
-        self._progress = anyio.Event()
+        self._progress: anyio.Event | None = None
+        """Only where somebody waits for it."""
 
-    async def send(self, item: SessionMessage, /) -> None:
-        """Queue what the SDK says, under the client's own id."""
-        match item.message:
-            case JSONRPCResponse(id=number, result=result):
-                body = {"jsonrpc": "2.0", "id": self._settle(number), "result": result}
-            case JSONRPCError(id=number, error=error):
-                # Code 0 is the SDK's mark of an exception that nobody caught; its text may
-                # hold anything.
-                body = error_message(
-                    self._settle(number),
-                    error.code or INTERNAL_ERROR,
-                    error.message if error.code else "Internal error",
-                    error.data,
-                )
-            case JSONRPCNotification() | JSONRPCRequest() as message:
-                body = message.model_dump(by_alias=True, mode="json", exclude_unset=True)
-        self.put(body)
+    def answer(self, number: int, result: dict[str, Any]) -> None:
+        """Queue the result of a request, under the client's own id."""
+        self.put({"jsonrpc": "2.0", "id": self._settle(number), "result": result})
+
+    def refuse(self, number: int, code: int, message: str, details: object = None) -> None:
+        """Queue the error of a request, likewise."""
+        self.put(error_message(self._settle(number), code, message, details))
 
     def put(self, message: dict[str, Any]) -> None:
         """Queue one message."""
@@ -96,7 +62,14 @@ class Outgoing(SdkStream):
 
     async def wait_progress(self) -> None:
         """Wait until an answer was given or sent, or the peer is gone."""
+        if self._progress is None:
+            self._progress = anyio.Event()
         await self._progress.wait()
+
+    async def wait_for(self, number: int) -> None:
+        """Wait until a request is answered or dropped."""
+        while number in self.unanswered:
+            await self.wait_progress()
 
     async def run(self) -> None:
         """Write lines until closed and empty, or until nobody reads them."""
@@ -129,10 +102,11 @@ class Outgoing(SdkStream):
         self.is_gone = self.is_gone or self._sink.is_broken()
         return self.is_gone
 
-    def _settle(self, number: str | int | None) -> JsonId | None:
+    def _settle(self, number: int) -> JsonId | None:
         self._notify()
-        return self.unanswered.pop(number, None) if isinstance(number, int) else None
+        return self.unanswered.pop(number, None)
 
     def _notify(self) -> None:
-        self._progress.set()
-        self._progress = anyio.Event()
+        if self._progress is not None:
+            self._progress.set()
+            self._progress = None

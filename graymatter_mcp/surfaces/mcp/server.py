@@ -27,11 +27,15 @@ from graymatter_mcp.surfaces.mcp.answers import (
     UnknownToolError,
 )
 from graymatter_mcp.surfaces.mcp.instructions import instructions_for
+from graymatter_mcp.surfaces.mcp.plain import KEY, plain_result
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 
     from graymatter_mcp.contract.load import Bundle, ToolContract
+    from graymatter_mcp.surfaces.mcp.plain import PlainCall
 
 logger = logging.getLogger(__name__)
 
@@ -45,16 +49,39 @@ LIST_TTL_MS: Final = 300_000
 
 MAX_CLIENT_CHARS: Final = 200
 MAX_KEY_CHARS: Final = 128
-KEY: Final = "graymatter/idempotency_key"
 
 connection_session: ContextVar[str] = ContextVar("connection_session", default="")
 """Identity of the connection being served; a transport sets it before it runs the SDK's loop."""
+
+if TYPE_CHECKING:
+    Answer = Callable[[str, Mapping[str, object] | None, Caller], Awaitable[ToolAnswer]]
 
 _FAILED: Final = "internal error: the call failed inside the server; see the log of graymatter"
 
 
 class GraymatterServer(Server[Any]):
     """Declares `tools` with `listChanged` in every era; the SDK's own derivation differs."""
+
+    answer: Answer
+    """Carries out a tool call."""
+
+    async def call_plainly(
+        self, call: PlainCall, *, client: str, remote: Remote | None, is_modern: bool
+    ) -> dict[str, Any]:
+        """Answer a tool call that needs no judgement of the SDK; its result, for the wire.
+
+        Args:
+            call: What is asked.
+            client: Name and version of the client program, as it said.
+            remote: Who calls, where the transport knows.
+            is_modern: Whether the result carries what the modern era asks for.
+
+        Raises:
+            MCPError: No tool of this name is served.
+        """
+        caller = _caller(client, call.key, remote)
+        answer = await self.answer(call.tool, call.arguments, caller)
+        return plain_result(answer, self.server_info_stamp if is_modern else None)
 
     def get_capabilities(
         self,
@@ -75,7 +102,7 @@ def build_server(
     instructions: str | None = None,
     version: str | None = None,
     calls_at_once: int = MAX_CONCURRENT_CALLS,
-) -> Server[Any]:
+) -> GraymatterServer:
     """Build the server that every MCP transport runs.
 
     Args:
@@ -104,6 +131,7 @@ def build_server(
     )
     # The SDK's tracing costs 8 % of a call and has no exporter here.
     server.middleware[:] = [_keep_exceptions_inside]
+    server.answer = surface.answer
     return server
 
 
@@ -126,17 +154,39 @@ class _Surface:
     async def call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        """Answer `tools/call`; whatever goes wrong inside becomes a tool error."""
+        """Answer `tools/call` as the SDK hands it over."""
+        client = ctx.session.client_params
+        caller = _caller(
+            "" if client is None else f"{client.client_info.name} {client.client_info.version}",
+            (ctx.meta or {}).get(KEY),
+            ctx.request if isinstance(ctx.request, Remote) else None,
+        )
+        return _result(await self.answer(params.name, params.arguments, caller))
+
+    async def answer(
+        self, tool: str, arguments: Mapping[str, object] | None, caller: Caller
+    ) -> ToolAnswer:
+        """Carry out a call; whatever goes wrong inside becomes a tool error.
+
+        Raises:
+            MCPError: No tool of this name is served.
+        """
         try:
-            async with self._limiter:
-                answer = await self._calls.call(params.name, params.arguments, _caller(ctx))
-            return _result(answer)
+            # Not `async with`, which goes once round the loop even where there is room.
+            self._limiter.acquire_nowait()
+        except anyio.WouldBlock:
+            await self._limiter.acquire()
+        try:
+            answer = await self._calls.call(tool, arguments, caller)
+            return replace(answer, text=_valid(answer.text))
         except UnknownToolError:
-            message = f"Unknown tool: {params.name}"
+            message = f"Unknown tool: {tool}"
             raise MCPError(code=types.INVALID_PARAMS, message=message) from None
         except Exception as failure:  # noqa: BLE001 - the last door before the wire
             _log_failure("tools/call", failure)
-            return _result(ToolAnswer(text=_FAILED, is_error=True))
+            return ToolAnswer(text=_FAILED, is_error=True)
+        finally:
+            self._limiter.release()
 
 
 async def _keep_exceptions_inside(
@@ -184,7 +234,7 @@ def _tool(tool: ToolContract) -> types.Tool:
 
 def _result(answer: ToolAnswer) -> types.CallToolResult:
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=_valid(answer.text))],
+        content=[types.TextContent(type="text", text=answer.text)],
         structured_content=None if answer.is_error else answer.structured,
         is_error=answer.is_error,
         _meta=dict(answer.meta) or None,
@@ -195,15 +245,17 @@ def _valid(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _caller(ctx: ServerRequestContext[Any, Any]) -> Caller:
-    client = ""
-    params = ctx.session.client_params
-    if params is not None:
-        client = f"{params.client_info.name} {params.client_info.version}".strip()
-    given: object = (ctx.meta or {}).get(KEY)
+def _caller(client: str, given: object, remote: Remote | None) -> Caller:
+    """Put together who calls.
+
+    Args:
+        client: Name and version of the program, as it said.
+        given: The call's idempotency key, or what stands in its place.
+        remote: Who calls, where the transport knows.
+    """
+    client = client.strip()
     key = _stored_key(given) if isinstance(given, str) else ""
-    remote = ctx.request
-    if not isinstance(remote, Remote):
+    if remote is None:
         session = connection_session.get()
         who = replace(LOCAL_CALLER, connection=session)
         return Caller(client=_claimed(client), session=session, key=key, who=who)

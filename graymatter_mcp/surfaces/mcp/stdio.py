@@ -12,7 +12,7 @@ import os
 import select
 import signal
 import sys
-from typing import TYPE_CHECKING, Any, Final, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import anyio
 import anyio.to_thread
@@ -24,7 +24,7 @@ from graymatter_mcp.surfaces.mcp.exchange import Exchange
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from mcp.server.lowlevel import Server
+    from graymatter_mcp.surfaces.mcp.server import GraymatterServer
 
 READ_BYTES: Final = 256 * 1024
 """Most that one read takes: the default capacity of a pipe is less."""
@@ -83,7 +83,7 @@ class StdioWire:
         if self._exchange is not None:
             self._exchange.stop()
 
-    async def serve(self, server: Server[Any], lifespan_state: object) -> None:
+    async def serve(self, server: GraymatterServer, lifespan_state: object) -> None:
         """Serve the client of this wire until it leaves or `stop`."""
         self._exchange = Exchange(self, self, max_line_bytes=self._max_line_bytes)
         if self.is_stopped:
@@ -102,7 +102,7 @@ class StdioWire:
 
 
 async def serve_stdio(
-    server: Server[Any], lifespan_state: object = None, *, wire: StdioWire | None = None
+    server: GraymatterServer, lifespan_state: object = None, *, wire: StdioWire | None = None
 ) -> None:
     """Serve one client on stdio; returns when all that was read is answered and written."""
     await (wire or StdioWire(claim_stdio())).serve(server, lifespan_state)

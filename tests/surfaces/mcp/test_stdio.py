@@ -170,12 +170,16 @@ def test_a_lone_surrogate_as_a_key_of_the_arguments_still_gets_an_answer() -> No
 
 @pytest.mark.parametrize("era", ERAS)
 def test_a_payload_nested_too_deeply_for_the_sdk_still_gets_an_answer(era: str) -> None:
-    """mcp-wire 6: the way in takes more levels than the way out."""
+    """mcp-wire 6: its way in takes more levels than its way out; a plain call needs neither."""
     nested: object = "deep"
     for _ in range(500):
         nested = [nested]
-    answer = answer_to(2, talk(opening(era), call(2, "echo", era=era, text=nested)))
-    assert answer["error"] == {"code": -32603, "message": "Internal error"}
+    plain = call(2, "echo", era=era, text=nested)
+    odd = call(3, "echo", era=era, text=nested)
+    odd["params"]["_meta"] = {**odd["params"].get("_meta", {}), "example.com/odd": 1}
+    answers = talk(opening(era), plain, odd)
+    assert answer_to(2, answers)["result"]["structuredContent"] == {"heard": nested}
+    assert answer_to(3, answers)["error"] == {"code": -32603, "message": "Internal error"}
 
 
 def test_line_ends_of_windows_and_a_byte_order_mark_are_accepted() -> None:
