@@ -134,6 +134,22 @@ def test_meaning_is_found_without_a_shared_word(plane: Plane) -> None:
     assert item["signals"]["vector"] > 0
 
 
+@promise("plane:compounds")
+def test_a_compound_and_its_parts_find_each_other(plane: Plane) -> None:
+    """ADR 0061: with the real model and its floor; a word of nothing still gets nothing."""
+    shelf = plane.shelf()
+    boat, heating = (
+        "Die Donaudampfschifffahrt beginnt nach Ostern",
+        "Der Vertrag für die Wartung der Heizung endet im Mai",
+    )
+    plane.keep(shelf, boat, heating, *CAFETERIA)
+    for query, fact in (("Schifffahrt", boat), ("Wartungsvertrag", heating)):
+        found = plane.alike("search", namespace=shelf, query=query)
+        assert contents(found)[0] == fact
+    nothing = plane.alike("search", namespace=shelf, query="Zyxquorlvertrag")
+    assert (nothing["results"], nothing["abstained"]) == ([], True)
+
+
 @promise("plane:weights")
 def test_a_leg_can_be_configured_out(plane: Plane) -> None:
     """D24."""

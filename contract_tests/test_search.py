@@ -187,6 +187,25 @@ def test_an_answer_beyond_the_budget_says_what_it_left_out(
     assert caller.facts("b") == ["z" * 6000]
 
 
+@promise("search:compounds")
+def test_a_word_is_found_in_compounds_and_a_compound_by_its_parts(
+    caller: Caller, agent: str
+) -> None:
+    """ADR 0061: before a newer fact, and without claiming to know the word."""
+    boat, heating = (
+        "Die Donaudampfschifffahrt beginnt nach Ostern",
+        "Der Vertrag für die Wartung der Heizung endet im Mai",
+    )
+    caller.add(agent, boat, heating, "Nobody sweeps the yellow hall in winter")
+    for query, fact in (("Schifffahrt", boat), ("Wartungsvertrag", heating)):
+        found = caller.ok("memory_search", agent_id=agent, query=query)
+        assert found["facts"][0] == fact
+        assert found["feedback"].startswith("(weak match: 0 of 1 terms in your query exist")
+        explained = caller.ok("memory_search", agent_id=agent, query=query, explain=True)
+        ranks = [one["ranks"]["keyword_rank"] for one in explained["explained"]]
+        assert ranks == [1, 0, 0]
+
+
 @promise("search:weak-match")
 def test_a_weak_match_names_the_words_of_the_store(start: Callable[..., Caller]) -> None:
     """Contract 5.10, example 9."""

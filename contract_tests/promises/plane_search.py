@@ -36,6 +36,11 @@ ROWS: Final[Mapping[str, Promise]] = {
     "plane:abstention": Promise(
         "D28", "A question that the store cannot answer gets nothing, and the answer says so."
     ),
+    "plane:compounds": Promise(
+        "ADR 0061",
+        "A word that no fact holds finds compounds of it, and a compound its parts, also where"
+        " a store may answer that it knows nothing.",
+    ),
     "plane:hits": Promise("D29", "Only a search of the present counts reads, of what it returns."),
     "plane:as-of": Promise("D30", "A read of an earlier instant shows the store as it was then."),
     "plane:diversity": Promise(

@@ -68,6 +68,11 @@ ROWS: Final[Mapping[str, Promise]] = {
     "order:floor": Promise("5.7", "The floor ends the list below a share of the best score."),
     "order:confidence": Promise("5.5", "Equal labels never change the order."),
     "order:recency-only": Promise("5.4", "A list that is switched off keeps its rank."),
+    "search:compounds": Promise(
+        "ADR 0061",
+        "A word that no fact holds finds the compounds that begin or end with it, and a compound"
+        " the facts that hold its parts; the match is weak all the same.",
+    ),
     "search:repeated-texts": Promise("5.7", "A text comes once."),
     "search:smaller-is-a-prefix": Promise("5.3", "A smaller `top_k` gives a prefix."),
     "search:budget": Promise("2.5", "An answer beyond the budget says what it left out."),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graymatter_mcp.engine.compounds import lent_by_compounds
 from graymatter_mcp.model.times import to_microseconds
 from graymatter_mcp.ranking.context import bm25_in_context
 from graymatter_mcp.ranking.core_lists import keyword_scores, similarities
@@ -55,6 +56,10 @@ class Asked:
     terms: Sequence[str]
     """See `content_terms`; of the effective query."""
     today: date
+    effective: str
+    """The query with what aliases add to it."""
+    analyzer: Analyzer
+    """The one that the store indexes with."""
 
     @cached_property
     def about(self) -> NDArray[np.bool_] | None:
@@ -68,10 +73,10 @@ class Asked:
             return None
         return 1.0 - (self.snapshot.recency_rank - 1) / self.snapshot.count
 
-    def without_shared_names(self, analyzer: Analyzer) -> str:
+    def without_shared_names(self) -> str:
         """Return what of the query is embedded."""
         return without_shared_names(
-            self.query, lambda word: share_of(word, [self.snapshot], analyzer)
+            self.query, lambda word: share_of(word, [self.snapshot], self.analyzer)
         )
 
     def close(self, products: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -98,8 +103,14 @@ class Asked:
         if not self.terms or not snapshot.count:
             return None
         distinct = list(dict.fromkeys(self.terms))
-        found = dict(zip(distinct, snapshot.postings(distinct), strict=True))
-        postings = [(found[term].rows, found[term].tf) for term in self.terms]
+        found = {
+            term: (one.rows, one.tf)
+            for term, one in zip(distinct, snapshot.postings(distinct), strict=True)
+        }
+        missing = {term for term, (rows, _) in found.items() if not rows.size}
+        if missing:
+            found |= lent_by_compounds(snapshot, self.effective, missing, self.analyzer)
+        postings = [found[term] for term in self.terms]
         days = asked_days(self.query, self.today)
         if days is not None:
             postings.append(_told_on(snapshot, days))

@@ -157,10 +157,18 @@ class Recaller:
         added = expand(tokens, snapshot.aliases)
         effective = (*tokens, *added)
         heads = self._heads.of(snapshot)
-        asked = Asked(snapshot, heads, query, content_terms(effective, self._analyzer), now.date())
+        asked = Asked(
+            snapshot=snapshot,
+            heads=heads,
+            query=query,
+            terms=content_terms(effective, self._analyzer),
+            today=now.date(),
+            effective=effective_query(query, added),
+            analyzer=self._analyzer,
+        )
         similarity, degraded = None, self._models.degraded
         if effective:  # a query without words has no meaning either: the newest come first
-            meant = asked.without_shared_names(self._analyzer)
+            meant = asked.without_shared_names()
             similarity, degraded = self._similarity(asked, effective_query(meant, added), policy)
         restrict = self._restriction(snapshot, query)
         ranking = rank(

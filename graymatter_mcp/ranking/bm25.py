@@ -38,7 +38,7 @@ def bm25(
 
     Args:
         postings: One (rows, tf) per query token, in query order, repeats repeated; rows are
-            distinct and eligible, tf >= 1.
+            distinct and eligible, tf > 0.
         size: Rows in the snapshot.
         count: Eligible rows (N).
         lengths: Tokens of each row; shape (size,).

@@ -146,12 +146,13 @@ def bm25_in_context(
     """Score every row against a query; a row that itself holds none of its terms scores 0.0.
 
     A row that holds some term of the query, but not this one, counts each neighbour that holds it
-    as 0.3 of an occurrence, one two steps away as 0.15. All else is `bm25`, and so is everything
+    as 0.3 of an occurrence, one two steps away as 0.15; of a part of an occurrence it counts that
+    part. All else is `bm25`, and so is everything
     for rows that are not among its best 1024.
 
     Args:
         postings: One (rows, tf) per query token, in query order, repeats repeated; rows are
-            distinct and eligible, tf >= 1.
+            distinct and eligible, tf > 0.
         size: Rows in the snapshot.
         count: Eligible rows (N).
         lengths: Tokens of each row; shape (size,).
@@ -172,10 +173,10 @@ def bm25_in_context(
     neighbours = Neighbours(previous, eligible, own, steps)
     norms = length_norm(lengths[own], mean_length)
     held = np.zeros(size + 1, np.float64)
-    for rows, _ in postings:
+    for rows, tf in postings:
         if rows.size == 0:
             continue
-        held[rows] = 1.0
+        held[rows] = np.minimum(tf, 1.0)
         lent = np.where(held[own] > 0, 0.0, neighbours.held(held))
         scores[own] += idf(count, rows.size) * lent * (K1 + 1.0) / (lent + norms)
         held[rows] = 0.0

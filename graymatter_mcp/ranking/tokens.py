@@ -190,9 +190,25 @@ def identifiers(query: str) -> tuple[str, ...] | None:
 
     Source: contract 5.3.
     """
+    found, parts, others = _sorted_words(query)
+    return tuple(found) if found and others.keys() <= parts else None
+
+
+def plain_words(query: str) -> tuple[str, ...]:
+    """Return the unstemmed words of a query that neither are identifiers nor stand in one.
+
+    Args:
+        query: As sent, since the case of its letters counts.
+    """
+    found, parts, others = _sorted_words(query)
+    return tuple(word for word in others if word not in parts and word not in found)
+
+
+def _sorted_words(query: str) -> tuple[dict[str, None], set[str], dict[str, None]]:
+    """Return the identifiers of a query, the words that joined ones hold, and the others."""
     found: dict[str, None] = {}
     parts: set[str] = set()
-    others: set[str] = set()
+    others: dict[str, None] = {}
     for run in patterns().run.findall(compose(query)):
         tokens = tokenize(run)
         if tokens and is_joined(tokens[-1]) and not _is_compound(tokens[-1]):
@@ -204,8 +220,8 @@ def identifiers(query: str) -> tuple[str, ...] | None:
             if has_number(word) or word in capitals:
                 found[word] = None
             elif not is_joined(word):
-                others.add(word)
-    return tuple(found) if found and others <= parts else None
+                others[word] = None
+    return found, parts, others
 
 
 def _is_compound(token: str) -> bool:

@@ -16,7 +16,7 @@ from graymatter_mcp.model.ids import UNSET, FactId, Namespace, UnsetType
 from graymatter_mcp.model.times import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
     from datetime import datetime, timedelta
     from pathlib import Path
 
@@ -357,6 +357,21 @@ class Snapshot(Protocol):
 
     def postings(self, terms: Sequence[str]) -> list[Postings]:
         """Return the postings of each index term (stemmed when the store stems), in order."""
+        ...
+
+    def may_hold(self, term: str) -> bool:
+        """Return False only for what is no index term of an eligible fact; `postings` tell more."""
+        ...
+
+    def terms_with(self, part: str) -> Collection[str]:
+        """Return each index term that contains some letters, in no order.
+
+        Args:
+            part: Not empty.
+
+        Returns:
+            Every one that an eligible fact holds; there may be more, which have no postings.
+        """
         ...
 
     def similarities(self, query: NDArray[np.int16]) -> NDArray[np.float32] | None:

@@ -192,6 +192,14 @@ class InMemorySnapshot:
         tf = [self._counts[row][term] for row in rows]
         return Postings(rows=np.array(rows, np.int32), tf=np.array(tf, np.float64))
 
+    def may_hold(self, term: str) -> bool:
+        """See the protocol."""
+        return any(term in counts for counts in self._counts)
+
+    def terms_with(self, part: str) -> set[str]:
+        """See the protocol."""
+        return {term for counts in self._counts for term in counts if part in term}
+
     def _eligible_rows(self) -> list[int]:
         return [row for row in range(self.size) if self.eligible[row]]
 

@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from graymatter_mcp.model.facts import Fact
 
 WORDS = ("deploy", "deploys", "vault", "port", "8080", "src/db.py", "東京都", "ann", "the", "Café")
+COMPOUNDS = ("Wartungsvertrag", "Wartung", "Vertrag", "Verträge", "Vertragsende", "Mietvertrag")
 LABELS = ("", "verified", "inferred", "unverified", "of old")
 
-texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=6).map(" ".join)
+texts = st.lists(st.sampled_from(WORDS + COMPOUNDS), min_size=1, max_size=6).map(" ".join)
 entries = st.tuples(texts, st.integers(0, 3), st.sampled_from(LABELS), st.booleans())
 options = st.fixed_dictionaries(
     {"top_k": st.integers(1, 9)},

@@ -70,10 +70,10 @@ PLAIN: Final = (
 """Queries with signs that other search engines obey."""
 
 
-def on_plane(desk: Desk, query: str, k: int = 5) -> list[str]:
-    """Ask the data plane."""
+def on_plane(desk: Desk, query: str, k: int = 5, shelf: str | None = AGENT) -> list[str]:
+    """Ask the data plane: one shelf, or all."""
     request = SearchRequest(
-        query=query, k=k, where=Where(namespace=AGENT), max_sensitivity="sensitive"
+        query=query, k=k, where=Where(namespace=shelf), max_sensitivity="sensitive"
     )
     found = desk.run(desk.memory.plane.search, LOCAL_CALLER, request)
     return [item.content for item in found.results]

@@ -56,6 +56,21 @@ def test_a_word_that_a_row_lacks_counts_by_its_neighbours() -> None:
     )
 
 
+def test_a_part_of_an_occurrence_is_lent_in_part() -> None:
+    """ADR 0061: row 0 holds x, row 1 half of y, of which it lends 0.3."""
+    found = scored([([0], [1.0]), ([1], [0.5])])
+    x = y = idf(5, 1)
+    assert found == pytest.approx(
+        [
+            x + y * 0.15 * 1.9 / (0.15 + 0.9),
+            x * 0.3 * 1.9 / (0.3 + 0.9) + y * 0.5 * 1.9 / (0.5 + 0.9),
+            0.0,
+            0.0,
+            0.0,
+        ]
+    )
+
+
 def test_a_row_that_is_not_eligible_is_no_neighbour_and_no_bridge() -> None:
     """Contract 5.1: what is filtered out does not exist."""
     eligible = np.array([True, False, True, True, True])

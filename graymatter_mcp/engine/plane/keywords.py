@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from graymatter_mcp.engine.compounds import lent_by_compounds
 from graymatter_mcp.engine.plane.shelf_index import DAY, MONTH, YEAR
-from graymatter_mcp.ranking.aliases import expand
+from graymatter_mcp.ranking.aliases import effective_query, expand
 from graymatter_mcp.ranking.days import MONTHS, asked_days
 from graymatter_mcp.ranking.hybrid.keyword import keyword_scores
 from graymatter_mcp.ranking.hybrid.stop_words import is_stop_word
@@ -44,9 +45,12 @@ class Terms:
     tokens: Sequence[str]
     """Unstemmed tokens of the query as sent."""
     postings: Sequence[Posting]
-    """One per token, aliases and repeats included, and one for the days asked about."""
+    """One per token, aliases and repeats included, and one for the days asked about; of a token
+    that no fact holds, where it stands in compounds."""
     rows: Sequence[NDArray[np.int32]]
-    """Of each distinct term of the query as sent: the rows that hold it."""
+    """Of each distinct term of the query as sent: the rows that hold it, in no compound."""
+    lent: Sequence[Posting]
+    """Of terms of the query as sent that no row holds: those that hold them in compounds."""
     holds_phrases: NDArray[np.bool_] | None
     """Rows that hold every quoted phrase; None where none was quoted."""
 
@@ -62,7 +66,8 @@ def query_terms(corpus: Corpus, text: str, analyzer: Analyzer, today: date) -> T
     """
     tokens = [token for token in tokenize(text) if not is_stop_word(token)]
     sent = analyzer.index_terms(tokens)
-    by_part = [analyzer.index_terms(expand(tokens, part.snapshot.aliases)) for part in corpus.parts]
+    added_to = [expand(tokens, part.snapshot.aliases) for part in corpus.parts]
+    by_part = [analyzer.index_terms(added) for added in added_to]
     wanted = list(dict.fromkeys([*sent, *(term for added in by_part for term in added)]))
     months = {analyzer.index_term(name): number for number, name in enumerate(MONTHS, 1)}
     found = {
@@ -75,15 +80,22 @@ def query_terms(corpus: Corpus, text: str, analyzer: Analyzer, today: date) -> T
         )
         for term in wanted
     }
+    missing = {term for term, (rows, _) in found.items() if not rows.size}
+    lent: dict[str, Posting] = {}
+    if missing:
+        texts = [effective_query(text, added) for added in added_to]
+        lent = _in_compounds(corpus, texts, missing, analyzer)
+    counted = found | lent
     added = [term for term in wanted if term not in set(sent)]
     days = asked_days(text, today)
     return Terms(
         tokens=tokens,
         postings=[
-            *(found[term] for term in (*sent, *added)),
+            *(counted[term] for term in (*sent, *added)),
             *([] if days is None else [_of_days(corpus, days)]),
         ],
         rows=[found[term][0] for term in dict.fromkeys(sent)],
+        lent=[lent[term] for term in dict.fromkeys(sent) if term in lent],
         holds_phrases=_with_phrases(corpus, text, analyzer),
     )
 
@@ -143,6 +155,27 @@ def _in_part(part: Part, term: str, months: dict[str, int]) -> Posting:
         is_held[rows] = True
     held = np.flatnonzero(is_held)
     return held.astype(np.int32), counts[held]
+
+
+def _in_compounds(
+    corpus: Corpus, texts: Sequence[str], missing: set[str], analyzer: Analyzer
+) -> dict[str, Posting]:
+    """Return where terms that nothing visible holds stand in compounds, on any shelf.
+
+    Args:
+        corpus: What may be found.
+        texts: The query with what the aliases of each part add to it.
+        missing: The terms.
+        analyzer: The one that the store indexes with.
+    """
+    by_part = [
+        lent_by_compounds(part.snapshot, text, missing, analyzer)
+        for part, text in zip(corpus.parts, texts, strict=True)
+    ]
+    terms = dict.fromkeys(term for lent in by_part for term in lent)
+    return {
+        term: _posting(corpus, [lent.get(term, _nothing()) for lent in by_part]) for term in terms
+    }
 
 
 def _on_day(part: Part, term: str, months: dict[str, int]) -> NDArray[np.bool_] | None:

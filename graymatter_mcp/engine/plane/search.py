@@ -153,7 +153,7 @@ class Searcher:
         if abstain_below is None:
             abstain_below = calibration.abstain_below
         if abstain_below > 0 and wants_vectors:
-            proof = evidence(terms.rows, cosine, corpus.eligible, calibration)
+            proof = evidence(terms.rows, cosine, corpus.eligible, calibration, lent=terms.lent)
             if abstains(
                 proof,
                 corpus.eligible,

@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from graymatter_mcp.ranking.bm25 import idf
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 
 _SLACK: Final = 1e-9
 """Evidence that equals the floor on paper may fall short of it by a rounding."""
@@ -32,6 +31,8 @@ class Calibration:
     """How far above it full evidence lies."""
 
 
+Lent = tuple[NDArray[np.int32], NDArray[np.float64]]
+
 BUNDLED: Final = Calibration(min_vector_score=0.25, abstain_below=0.30)
 UNCALIBRATED: Final = Calibration(min_vector_score=0.0, abstain_below=0.0)
 
@@ -41,6 +42,7 @@ def evidence(
     cosine: NDArray[np.float64] | None,
     eligible: NDArray[np.bool_],
     calibration: Calibration = BUNDLED,
+    lent: Sequence[Lent] = (),
 ) -> NDArray[np.float64]:
     """Return how far each fact answers the query: 1 - (1 - c)(1 - s), 0.0 where not eligible.
 
@@ -53,6 +55,8 @@ def evidence(
         cosine: NaN or -inf where a row has no vector; None when the leg did not run.
         eligible: Rows that exist.
         calibration: Constants of the model that made the cosines.
+        lent: For unknown terms, the rows that hold them inside of other words, and the part of the
+            term that each holds so; they count as unknown all the same.
 
     Source: data-plane contract 4.9.
     """
@@ -63,6 +67,9 @@ def evidence(
         weight = idf(count, held.size)
         mass += weight
         found[held] += weight
+    for rows, part in lent:
+        kept = eligible[rows]
+        found[rows[kept]] += part[kept] * idf(count, 0)
     share = found / mass if mass > 0 else found
     near = np.zeros(eligible.size, np.float64)
     if cosine is not None:

@@ -29,6 +29,7 @@ PROPERTY: Final = settings(
 
 WORDS: Final = ("ant", "ants", "bee", "bees", "cow")
 TERMS: Final = (*WORDS, "unheard")
+LETTERS: Final = ("a", "nt", "e", "s", "cow", "x")
 LABELS: Final = ("", "verified", "inferred", "unverified", "hearsay")
 
 Words = tuple[str, ...]

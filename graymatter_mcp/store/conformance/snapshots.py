@@ -12,6 +12,7 @@ from hypothesis import given
 from graymatter_mcp.model.facts import Alias
 from graymatter_mcp.store.base import WriteBatch
 from graymatter_mcp.store.conformance.corpora import (
+    LETTERS,
     PROPERTY,
     TERMS,
     History,
@@ -58,7 +59,7 @@ class Snapshots(Suite):
         store.use_model(MODEL)
         namespace = new_namespace()
         records = play(store, namespace, history)
-        probe = Probe(terms=TERMS, query=((1, 2, -3), (4, 0, 1)))
+        probe = Probe(terms=TERMS, letters=LETTERS, query=((1, 2, -3), (4, 0, 1)))
         for min_level in (0, 1, 2):
             view = observe(store.snapshot(namespace, min_level), probe)
             assert view == predict(records, probe, min_level=min_level)
@@ -71,7 +72,7 @@ class Snapshots(Suite):
         """Interface: postings and neighbours are of index terms, lengths of tokens."""
         namespace = new_namespace()
         records = play(stemming_store, namespace, history)
-        probe = Probe(terms=TERMS)
+        probe = Probe(terms=TERMS, letters=LETTERS)
         expected = predict(records, probe, stem=cut_plural)
         assert observe(stemming_store.snapshot(namespace), probe) == expected
 
@@ -167,6 +168,25 @@ class Snapshots(Suite):
         assert store.snapshot(SHELF).postings([]) == []
         assert list(store.snapshot(SHELF).cooccurring([])) == []
 
+    def test_terms_are_found_by_letters_that_they_contain(self, store: MemoryStore) -> None:
+        """Interface of terms_with and may_hold: also those that came since it was last asked."""
+        first = a_fact("seacoast coast coastline", confidence="unverified")
+        add(store, first)
+        probe = Probe(letters=("coast", "seacoast", "line", "coa st"))
+        assert observe(store.snapshot(SHELF), probe).containing == {
+            "coast": {"seacoast", "coast", "coastline"},
+            "seacoast": {"seacoast"},
+            "line": {"coastline"},
+            "coa st": set(),
+        }
+        assert observe(store.snapshot(SHELF, 1), probe).containing["coast"] == set()
+        add(store, a_fact("coastguard"))
+        snapshot = store.snapshot(SHELF, 1)
+        assert observe(snapshot, probe).containing["coast"] == {"coastguard"}
+        assert not snapshot.may_hold("unheard")
+        patch(store, first, text="guard", terms=("guard",))
+        assert observe(store.snapshot(SHELF), probe).containing["coast"] == {"coastguard"}
+
     def test_a_changed_label_moves_the_fact_in_the_next_snapshot(self, store: MemoryStore) -> None:
         """Contract 4.4: changing only a label takes effect in the next recall."""
         fact = a_fact("ant", confidence="unverified")
@@ -180,7 +200,7 @@ class Snapshots(Suite):
 class Isolation(Suite):
     """A snapshot is one instant: what is written later does not show in it."""
 
-    PROBE = Probe(terms=("ant", "bee", "cow"), query=((1, 2),))
+    PROBE = Probe(terms=("ant", "bee", "cow"), letters=("a", "w"), query=((1, 2),))
 
     @pytest.mark.parametrize("min_level", [0, 1])
     def test_later_writes_leave_a_snapshot_as_it_was(

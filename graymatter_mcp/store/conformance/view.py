@@ -27,6 +27,8 @@ class Probe:
 
     terms: Sequence[str] = ()
     """Index terms whose postings are asked for; also the seeds, one by one and together."""
+    letters: Sequence[str] = ()
+    """What index terms are looked for by."""
     query: tuple[tuple[int, ...], ...] | None = None
     """Windows to compare with; None asks nothing."""
 
@@ -46,6 +48,8 @@ class View:
     """Oldest first."""
     texts: tuple[str, ...]
     postings: Mapping[str, Mapping[FactId, float]]
+    containing: Mapping[str, frozenset[str]]
+    """Index terms of eligible facts that contain the letters."""
     cooccurring: Mapping[tuple[str, ...], frozenset[Cooccurrence]]
     similarities: Mapping[FactId, float] | None
     aliases: tuple[Alias, ...]
@@ -77,6 +81,7 @@ def observe(snapshot: Snapshot, probe: Probe) -> View:
         facts=tuple(snapshot.facts(by_age)),
         texts=tuple(snapshot.texts(by_age)),
         postings=_postings(snapshot, probe, ids),
+        containing={letters: _containing(snapshot, letters) for letters in probe.letters},
         cooccurring={seeds: frozenset(snapshot.cooccurring(seeds)) for seeds in _seed_sets(probe)},
         similarities=_similarities(snapshot, probe, ids),
         aliases=tuple(snapshot.aliases),
@@ -97,6 +102,17 @@ def _postings(
         }
         for term, postings in zip(probe.terms, found, strict=True)
     }
+
+
+def _containing(snapshot: Snapshot, letters: str) -> frozenset[str]:
+    terms = list(snapshot.terms_with(letters))
+    assert len(terms) == len(set(terms))
+    assert all(letters in term for term in terms)
+    # A store may name terms that none of its eligible facts holds any more.
+    found = zip(terms, snapshot.postings(terms), strict=True)
+    held = frozenset(term for term, postings in found if postings.rows.size)
+    assert all(map(snapshot.may_hold, held))
+    return held
 
 
 def _similarities(
@@ -144,6 +160,10 @@ def predict(
         postings={
             term: {id_: float(tf[term]) for id_, tf in counts.items() if term in tf}
             for term in probe.terms
+        },
+        containing={
+            letters: frozenset(term for tf in counts.values() for term in tf if letters in term)
+            for letters in probe.letters
         },
         cooccurring={seeds: _cooccurring(counts, seeds) for seeds in _seed_sets(probe)},
         similarities=_best_products(kept, probe),

@@ -18,6 +18,7 @@ from graymatter_mcp.store.duckdb.columns import Column
 from graymatter_mcp.store.duckdb.read import MirrorDetails, MirrorRow
 from graymatter_mcp.store.duckdb.sessions import Sessions
 from graymatter_mcp.store.duckdb.vectors import Vectors
+from graymatter_mcp.store.duckdb.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -93,6 +94,7 @@ class Mirror:
         """Live aliases by id, with their time of creation."""
         self.terms: list[str] = []
         self.term_ids: dict[str, int] = {}
+        self._vocabulary = Vocabulary()
         self._term_ids = _TermIds(self._new_term)
         self.postings: list[tuple[array[int], array[int]]] = []
         """Per index term: rows ascending, and occurrences in each."""
@@ -287,6 +289,11 @@ class Mirror:
         self.version += 1
 
     @property
+    def vocabulary(self) -> str:
+        """All index terms, each between two ends of line."""
+        return self._vocabulary.of(self.terms)
+
+    @property
     def is_worn(self) -> bool:
         """Whether so many rows are nobody's that it should be built anew."""
         return self.gone_count > max(_MOST_GONE, len(self.ids) // 4)
@@ -342,7 +349,7 @@ class Mirror:
         """About what this mirror takes in memory."""
         vectors = 0 if self.vectors is None else self.vectors.nbytes
         rows = self._text_bytes + 2 * self.forward.nbytes + _ROW_BYTES * len(self.ids)
-        return _BASE_BYTES + vectors + rows
+        return _BASE_BYTES + vectors + rows + self._vocabulary.nbytes
 
     def _compute_orders(
         self, size: int

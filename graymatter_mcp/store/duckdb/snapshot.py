@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from graymatter_mcp.model.times import from_microseconds
 from graymatter_mcp.store.base import NEVER, SENSITIVE, Cooccurrence, Postings, RowDetails
 from graymatter_mcp.store.duckdb.codec import to_fact_id, to_uuid
+from graymatter_mcp.store.duckdb.vocabulary import words_with
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,6 +133,16 @@ class MirrorSnapshot:
         end = int(rows.searchsorted(self.size))
         keep = self.eligible[rows[:end]]
         return Postings(rows=rows[:end][keep], tf=tf[:end][keep])
+
+    def may_hold(self, term: str) -> bool:
+        """See the protocol."""
+        return term in self.mirror.term_ids
+
+    def terms_with(self, part: str) -> list[str]:
+        """See the protocol."""
+        with self._lock:
+            vocabulary = self.mirror.vocabulary
+        return words_with(vocabulary, part)
 
     def similarities(self, query: NDArray[np.int16]) -> NDArray[np.float32] | None:
         """See the protocol."""

@@ -70,6 +70,16 @@ def test_evidence_counts_eligible_facts_only() -> None:
     assert values.tolist() == pytest.approx([0.278943, 0.0, 0.0, 0.0], abs=1e-6)
 
 
+def test_a_part_of_an_unknown_term_is_a_part_of_its_mass() -> None:
+    """ADR 0061: E3 with half of the unknown term: (1.203973 + 2.302585 / 2) / 4.710531."""
+    lent = [(rows(0, 3), np.array([0.5, 0.5]))]
+    eligible = np.array([True, True, True, False])
+    values = evidence([rows(0), rows(1), rows()], None, ALL, lent=lent)
+    assert values.tolist() == pytest.approx([0.5, 0.255592, 0.0, 0.244408], abs=1e-6)
+    values = evidence([rows()], None, eligible, lent=lent)
+    assert values.tolist() == pytest.approx([0.5, 0.0, 0.0, 0.0])
+
+
 def test_an_answer_is_kept_where_absence_is_not_shown() -> None:
     """Data-plane contract 4.9."""
     nothing = np.zeros(4)
