@@ -1,12 +1,15 @@
-"""Two threads write: one that answers adds from the journal, one that commits to the tables."""
+"""Callers write adds to the journal, in groups; a thread commits to the tables."""
 
 from __future__ import annotations
 
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import pytest
 
+from graymatter_mcp.errors import StoreClosedError
 from graymatter_mcp.store.base import EPOCH, Vitals, WriteBatch
 from graymatter_mcp.store.conformance.kit import SHELF, a_fact, ulid, with_terms
 from graymatter_mcp.store.duckdb.database import Database
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from graymatter_mcp.store.duckdb.journal import Rows
+    from graymatter_mcp.store.duckdb.requests import OnCommit
     from graymatter_mcp.store.duckdb.rows import AppliedBatch
 
 DEADLINE_S = 60
@@ -45,9 +50,8 @@ def journal(tmp_path: Path) -> Iterator[Journal]:
     journal.close()
 
 
-def test_an_add_waits_for_no_commit_of_the_tables(path: Path, journal: Journal) -> None:
-    """Issue 3: a call that only adds is as fast as the disk, whatever the database does."""
-    database = Database(path)
+def open_writer(database: Database, path: Path, journal: Journal, on_commit: OnCommit) -> Writer:
+    """Return the writer of a new file."""
     with database.use() as connection:
         migrate(connection, path)
     memory = WriterMemory(
@@ -61,13 +65,23 @@ def test_an_add_waits_for_no_commit_of_the_tables(path: Path, journal: Journal) 
         receipts=set(),
         reworded={},
     )
+    return Writer(database, journal, memory, on_commit)
+
+
+def nobody(_applied: Sequence[AppliedBatch], _seq: int) -> None:
+    """Hear of a commit."""
+
+
+def test_an_add_waits_for_no_commit_of_the_tables(path: Path, journal: Journal) -> None:
+    """Issue 3: a call that only adds is as fast as the disk, whatever the database does."""
+    database = Database(path)
     may_go_on = threading.Event()
 
     def hold(applied: Sequence[AppliedBatch], _seq: int) -> None:
         if any(one.batch.vitals for one in applied):
             assert may_go_on.wait(DEADLINE_S)
 
-    writer = Writer(database, journal, memory, hold)
+    writer = open_writer(database, path, journal, hold)
     vitals = Vitals(namespace=SHELF, fact_id=ulid(1), access_count=1, accessed_at=EPOCH, weight=1.0)
     held = writer.submit(WriteBatch(vitals=(vitals,)))
     added = writer.submit(WriteBatch(facts=(with_terms(a_fact("new")),), is_fresh=True))
@@ -121,3 +135,52 @@ def test_a_kill_while_the_journal_is_shortened_loses_nothing(path: Path) -> None
         DuckDBStore(path).close()
         die(path, 200, "fresh", "tidy")
         assert texts(path) == numbered(count)
+
+
+def test_what_comes_behind_the_end_is_refused_and_not_stored(path: Path, journal: Journal) -> None:
+    """F24: nobody is told that something is stored which no journal and no table will have."""
+    database = Database(path)
+    writer = open_writer(database, path, journal, nobody)
+    writer.close()
+    late = writer.submit(WriteBatch(facts=(with_terms(a_fact("late")),), is_fresh=True))
+    assert isinstance(late.exception(DEADLINE_S), StoreClosedError)
+    assert journal.size == 0
+    database.close()
+
+
+def test_callers_that_wait_together_share_one_append(
+    path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Issue 3: group commit: while one group reaches the disk, the next one gathers."""
+    database = Database(path)
+    writer = open_writer(database, path, journal, nobody)
+    begun, may_go_on = threading.Event(), threading.Event()
+    groups: list[list[str]] = []
+    append = Journal.append
+
+    def slow(journal: Journal, rows: Rows, *, waiting: int = 0) -> None:
+        groups.append([row[3] for row in rows["facts"]])
+        begun.set()
+        assert may_go_on.wait(DEADLINE_S)
+        append(journal, rows, waiting=waiting)
+
+    monkeypatch.setattr(Journal, "append", slow)
+
+    def add(number: int) -> None:
+        fact = with_terms(a_fact(str(number)))
+        writer.submit(WriteBatch(facts=(fact,), is_fresh=True)).result(DEADLINE_S)
+
+    with ThreadPoolExecutor(9) as pool:
+        first = pool.submit(add, 0)
+        assert begun.wait(DEADLINE_S)
+        others = [pool.submit(add, number) for number in range(1, 9)]
+        waiting = writer._queue  # pyright: ignore[reportPrivateUsage] - nothing else tells who waits
+        while waiting.qsize() < len(others):
+            time.sleep(0.001)
+        may_go_on.set()
+        for one in (first, *others):
+            one.result(DEADLINE_S)
+    writer.close()
+    database.close()
+    assert [len(group) for group in groups] == [1, 8]
+    assert sorted(text for group in groups for text in group) == sorted(map(str, range(9)))

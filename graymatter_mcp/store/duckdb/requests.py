@@ -1,4 +1,4 @@
-"""Requests for a commit, and how both writing threads answer them."""
+"""Requests for a commit, and how those who commit answer them."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ class Request:
 
     batch: WriteBatch
     done: Future[None] = field(default_factory=lambda: Future[None]())
+    is_taken: bool = False
+    """Whether somebody commits it, or has."""
 
 
 LOOK: Final = Request(WriteBatch())

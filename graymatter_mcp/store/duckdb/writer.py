@@ -1,4 +1,4 @@
-"""One thread that takes every batch and makes plain ones durable in the journal, as one group.
+"""Takes every batch and makes plain ones durable in the journal, as one group.
 
 All others go on to the thread of the tables, behind the plain ones that came before them.
 """
@@ -12,7 +12,7 @@ from contextlib import suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from graymatter_mcp.errors import StoreUnavailableError
+from graymatter_mcp.errors import StoreClosedError, StoreUnavailableError
 from graymatter_mcp.store.base import WriteBatch
 from graymatter_mcp.store.duckdb.journal import NUMBER
 from graymatter_mcp.store.duckdb.recovery import NO_ROOM
@@ -47,26 +47,39 @@ class Writer:
     def __init__(
         self, database: Database, journal: Journal, memory: WriterMemory, on_commit: OnCommit
     ) -> None:
-        """Start the threads.
+        """Start the thread of the tables.
 
         Args:
             database: For the tables.
             journal: Read back already, and in the tables.
-            memory: What is known of the file; kept up to date by the threads.
-            on_commit: Called in a thread after a commit, before the callers hear of it.
+            memory: What is known of the file; kept up to date by whoever writes.
+            on_commit: Called in some thread after a commit, before the callers hear of it.
         """
         self._journal = journal
         self._memory = memory
         self._on_commit = on_commit
-        self._queue: queue.SimpleQueue[Request | int | None] = queue.SimpleQueue()
-        self._tables = Tables(database, memory, on_commit, self._queue.put, journal)
-        self._thread = threading.Thread(target=self._run, name="graymatter-writer", daemon=True)
-        self._thread.start()
+        self._turn = threading.Lock()
+        """Held by the caller that commits, for itself and for whoever waits behind it."""
+        self._is_closed = False
+        self._queue: queue.SimpleQueue[Request] = queue.SimpleQueue()
+        self._tables = Tables(database, memory, on_commit, self._drop, journal)
 
     def submit(self, batch: WriteBatch) -> Future[None]:
-        """Queue a batch; the future ends after its commit, or with why nothing of it is stored."""
+        """Commit a batch to the journal, or queue it for the tables.
+
+        Returns:
+            A future that ends after the commit, or with why nothing of the batch is stored.
+        """
         request = Request(batch)
         self._queue.put(request)
+        with self._turn:
+            if self._is_closed:
+                fail([request], StoreClosedError())
+                return request.done
+            # Whoever had the turn before may have taken this one along. A thread for this work
+            # would have to be woken for each group, and to wake the callers.
+            while not request.is_taken:
+                self._commit(self._next_group())
         return request.done
 
     def catch_up(self) -> None:
@@ -75,36 +88,24 @@ class Writer:
             self.submit(WriteBatch()).exception()
 
     def close(self) -> None:
-        """Commit what waits and end the threads."""
-        self._queue.put(None)
-        self._thread.join()
-        self._tables.close()
-
-    def _run(self) -> None:
-        while (first := self._queue.get()) is not None:
-            if isinstance(first, int):
-                self._drop(first)
-            elif not self._take_group(first):
-                return
+        """End the thread of the tables, once they have all that was taken; refuse the rest."""
+        with self._turn:
+            self._is_closed = True
+            self._tables.close()
 
     def _drop(self, position: int) -> None:
         # Where the disk has no room for the rest of the file, the whole of it stays.
         with suppress(OSError), self._journal.turn:
             self._journal.drop(position)
 
-    def _take_group(self, first: Request) -> bool:
-        """Commit a request and whatever waits behind it; False when the end was asked for."""
-        group = [first]
-        has_ended = False
-        while len(group) < MAX_GROUP and not has_ended and not self._queue.empty():
-            following = self._queue.get()
-            has_ended = following is None
-            if isinstance(following, int):
-                self._drop(following)
-            elif following is not None:
-                group.append(following)
-        self._commit(group)
-        return not has_ended
+    def _next_group(self) -> list[Request]:
+        """Take the requests that wait, the oldest first; there is one."""
+        group: list[Request] = []
+        while len(group) < MAX_GROUP and not self._queue.empty():
+            request = self._queue.get()
+            request.is_taken = True
+            group.append(request)
+        return group
 
     def _commit(self, group: Sequence[Request]) -> None:
         for plain, requests in groupby(
@@ -118,7 +119,7 @@ class Writer:
             batch = list(requests)
             try:
                 self._commit_plain(batch)
-            except Exception as exc:  # noqa: BLE001 - the thread must outlive one group
+            except Exception as exc:  # noqa: BLE001 - one group is not all of them
                 # Only the type: the text may hold a fact.
                 logger.error("a group of writes failed: %s", type(exc).__name__)  # noqa: TRY400
                 fail(batch, StoreUnavailableError(FAILED))
