@@ -44,6 +44,8 @@ def lent_by_compounds(
     Returns:
         (rows, tf) of each of these terms that stands for a word which is looked into.
     """
+    if not any(map(str.isalpha, missing)):
+        return {}  # numbers and identifiers: what most unknown terms are
     words = {analyzer.index_term(word): word for word in plain_words(query)}
     looked_into = [one for one, word in words.items() if one in missing and is_looked_into(word)]
     found: dict[str, tuple[NDArray[np.int32], NDArray[np.float64]]] = {}
