@@ -8,7 +8,20 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench import capture, codes, core, crash, embed, http, load, plane, report, retrieval, start
+from bench import (
+    capture,
+    codes,
+    core,
+    crash,
+    embed,
+    http,
+    load,
+    plane,
+    report,
+    retrieval,
+    start,
+    visits,
+)
 from bench.client import SERVER
 from bench.figures import result_of, save
 
@@ -26,6 +39,7 @@ BENCHMARKS: Final[dict[str, Any]] = {
     "plane": plane,
     "retrieval": retrieval,
     "start": start,
+    "visits": visits,
 }
 _PLACES: Final = ("--json", "--dir", "--vectors")
 

@@ -7,17 +7,17 @@ import os
 import shutil
 import subprocess
 import sys
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from bench.baselines import python_start, resident_mb
-from bench.client import Client, ServerFailedError, command_line, owner_pid, stop_owner
+from bench.baselines import python_start
+from bench.client import Client, ServerFailedError, command_line, stop_owner
 from bench.figures import Row, Table
 from bench.fill import Vectors, fact_count, fill
 from bench.measure import summary
-from bench.texts import questions, sentences
+from bench.texts import questions
 
 if TYPE_CHECKING:
     import argparse
@@ -38,9 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what this benchmark can be told."""
     parser.add_argument("--facts", type=fact_count, default=1_000, help="facts in the store")
     parser.add_argument("--calls", type=int, default=20, help="starts for each figure")
-    parser.add_argument(
-        "--rounds", type=int, default=100, help="clients that come, ask and go, one after another"
-    )
     parser.add_argument("--peer", action="store_true", help=f"compare with npm {_PEER}")
 
 
@@ -62,9 +59,8 @@ def measure(options: argparse.Namespace) -> list[Table]:
             notes = [vectors.note(options.facts)]
             try:
                 beside = _starts(command, calls, asked, None)
-                visits = _visits(command, options.rounds, store)
             except ServerFailedError as exc:
-                beside, visits = {}, []
+                beside = {}
                 notes.append(_ALONE)
                 sys.stderr.write(f"{_ALONE} It said: {exc}\n")
         baselines = [python_start(calls)]
@@ -82,8 +78,7 @@ def measure(options: argparse.Namespace) -> list[Table]:
             rows=tuple(rows),
             baselines=tuple(baselines),
             note=" ".join(filter(None, notes)),
-        ),
-        *visits,
+        )
     ]
 
 
@@ -107,40 +102,6 @@ def _starts(
             for stage, time_ms in zip(_STAGES, times, strict=True):
                 stages[stage].append(time_ms)
     return stages
-
-
-def _visits(command: list[str], rounds: int, store: Path) -> list[Table]:
-    """Let clients come, search, add and go while another stays: what is left of them."""
-    texts, asked = sentences(rounds, "visit"), questions(rounds, "visit")
-    owner = owner_pid(store)
-    memory = None if owner is None else resident_mb(owner)
-    if owner is None or memory is None:
-        return []
-    rows: list[Row] = []
-    before = _processes_of(store)
-    for number in range(1, rounds + 1):
-        with Client(command) as client:
-            client.initialize()
-            client.search(next(asked))
-            client.add(next(texts))
-        if number in (rounds // 10, rounds // 2, rounds):
-            rows.append(Row(what=f"owner after {number} clients", value=resident_mb(owner) or 0))
-    left = _processes_of(store) - before
-    title = f"{rounds} clients that come, search, add and go, one after another"
-    return [
-        Table(title=title, unit="MB", rows=tuple(rows)),
-        Table(title=title, unit="count", rows=(Row(what="processes left", value=len(left)),)),
-    ]
-
-
-def _processes_of(store: Path) -> set[int]:
-    """Return the processes that were told of a directory on their command line."""
-    found: set[int] = set()
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError):
-            if entry.name.isdigit() and str(store).encode() in (entry / "cmdline").read_bytes():
-                found.add(int(entry.name))
-    return found
 
 
 def _peer(base: Path, calls: int) -> list[Row]:

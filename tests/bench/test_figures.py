@@ -30,6 +30,7 @@ TINY: Final = {
     "plane": ["--sizes", "30", "--calls", "2", "--shared-facts", "60", "--projects", "3"],
     "retrieval": ["tests/bench/conversations.json", "--facts", "turns"],
     "start": ["--facts", "30", "--calls", "1"],
+    "visits": ["--facts", "30", "--rounds", "10"],
 }
 _DEADLINE_S: Final = 300.0
 _FIGURE: Final = re.compile(r"(\d[\d,]*(?:\.\d+)?) ?(ms|MB|op/s|facts/s)\b")
