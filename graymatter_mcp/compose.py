@@ -58,7 +58,8 @@ def open_memory(
         config: Checked here.
         may_create: Whether a directory without a store becomes one.
         clock: Replaced only by tests.
-        ownership: The directory, when it is held already; released with the memory.
+        ownership: The directory, when it is held already; released with the memory, and announced
+            by its holder.
 
     Raises:
         InvalidArgumentError: A setting is out of range.
@@ -78,6 +79,7 @@ def open_memory(
         may_create=may_create and not config.read_only,
         has_store=holds_store(directory),
     )
+    is_alone = ownership is None
     if ownership is None:
         ownership = _own(directory, config)
     read_only = config.read_only or ownership is None
@@ -90,7 +92,9 @@ def open_memory(
         if not read_only:
             # By name, not by descriptor: opening the file here would drop DuckDB's lock on it.
             path.chmod(0o600)
-        if ownership is not None:
+        if is_alone and ownership is not None:
+            # A note without doors says that nobody can come, and whoever reads it gives up: an
+            # owner that still opens leaves that to its doors.
             ownership.announce({})
         load, model_key = _model(config)
         memory = LocalMemory(

@@ -12,7 +12,7 @@ from graymatter_mcp.model.access import LOCAL_CALLER
 from graymatter_mcp.model.config import Config, EmbeddingMode
 from graymatter_mcp.model.ids import Namespace
 from graymatter_mcp.model.requests import RememberRequest
-from graymatter_mcp.owner.election import LOCK_FILE, OWNER_FILE, SPARE_FILE
+from graymatter_mcp.owner.election import LOCK_FILE, OWNER_FILE, SPARE_FILE, Ownership
 from tests.engine.desk import START
 
 
@@ -50,6 +50,15 @@ def test_the_directory_is_held_until_the_memory_is_closed(config: Config) -> Non
     anyio.run(owned.aclose)
     assert [one.name for one in config.data_dir.iterdir() if one.name == OWNER_FILE] == []
     anyio.run(open_memory(config).aclose)
+
+
+def test_who_holds_the_directory_already_announces_itself(config: Config) -> None:
+    """F1: a note without doors would turn away who waits for an owner that still opens."""
+    config.data_dir.mkdir()
+    with Ownership(config.data_dir) as held:
+        owned = open_memory(config, ownership=held)
+        assert not (config.data_dir / OWNER_FILE).exists()
+        anyio.run(owned.aclose)
 
 
 def test_an_opening_that_cannot_announce_itself_holds_nothing(config: Config) -> None:

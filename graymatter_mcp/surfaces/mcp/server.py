@@ -37,6 +37,8 @@ if TYPE_CHECKING:
     from graymatter_mcp.contract.load import Bundle, ToolContract
     from graymatter_mcp.surfaces.mcp.plain import PlainCall
 
+    Answer = Callable[[str, Mapping[str, object] | None, Caller], Awaitable[ToolAnswer]]
+
 logger = logging.getLogger(__name__)
 
 DISTRIBUTION: Final = "graymatter-mcp"
@@ -52,9 +54,6 @@ MAX_KEY_CHARS: Final = 128
 
 connection_session: ContextVar[str] = ContextVar("connection_session", default="")
 """Identity of the connection being served; a transport sets it before it runs the SDK's loop."""
-
-if TYPE_CHECKING:
-    Answer = Callable[[str, Mapping[str, object] | None, Caller], Awaitable[ToolAnswer]]
 
 _FAILED: Final = "internal error: the call failed inside the server; see the log of graymatter"
 
