@@ -147,8 +147,7 @@ def bm25_in_context(
 
     A row that holds some term of the query, but not this one, counts each neighbour that holds it
     as 0.3 of an occurrence, one two steps away as 0.15; of a part of an occurrence it counts that
-    part. All else is `bm25`, and so is everything
-    for rows that are not among its best 1024.
+    part. All else is `bm25`, and so is everything for rows that are not among its best 1024.
 
     Args:
         postings: One (rows, tf) per query token, in query order, repeats repeated; rows are

@@ -53,7 +53,7 @@ MAX_CLIENT_CHARS: Final = 200
 MAX_KEY_CHARS: Final = 128
 
 connection_session: ContextVar[str] = ContextVar("connection_session", default="")
-"""Identity of the connection being served; a transport sets it before it runs the SDK's loop."""
+"""Identity of the connection being served; a transport sets it before it serves."""
 
 _FAILED: Final = "internal error: the call failed inside the server; see the log of graymatter"
 
